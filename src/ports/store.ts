@@ -1,0 +1,182 @@
+/**
+ * Where actors are kept between the moments that move them.
+ *
+ * One row per actor, an inbox of news, an append-only journal. Every write of
+ * an actor is a compare-and-set on `rev` by the holder of its lease, so any
+ * number of drivers in any number of processes may try. The store knows no
+ * decisions: what a snapshot means is the runtime's and the machine's business.
+ *
+ * Instants are the caller's (`Clock`), except leases, which the database's own
+ * clock measures. Errors: `TransientError` when the database is locked or away.
+ */
+
+/** The columns that a driver's save decides; the snapshot is opaque JSON text. */
+export interface SavedActor {
+  readonly machine: string;
+  /** Version of the machine's shape that wrote `snapshot`. */
+  readonly version: number;
+  readonly snapshot: string;
+  /** The state's dotted path, for lists and counts: `serving.monitoring`. */
+  readonly state: string;
+  readonly episode: number;
+  /** Whether the actor holds one of MAX_CONCURRENT slots. */
+  readonly holdsSlot: boolean;
+}
+
+export interface ActorRow extends SavedActor {
+  readonly id: string;
+  /** Grows by one with each save; 0 when enrolled. */
+  readonly rev: number;
+  /** Latest facts of the queue, JSON text written by the dispatcher; null when never seen. */
+  readonly facts: string | null;
+  /** Grows with each change of `facts`. */
+  readonly factsRev: number;
+  /** Failed tries of the pending effect, and when the next is due. */
+  readonly attempt: number;
+  readonly retryAt: number | null;
+  /** When the actor wants to be driven; 0 = now, null = only by news. */
+  readonly wakeAt: number | null;
+  /** What an operator has to mend, in words; null when nothing. */
+  readonly problem: string | null;
+  /** Why the row is set aside and no longer driven; null when it is not. */
+  readonly quarantine: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** One piece of news for an actor, JSON text of a machine event. */
+export interface NewsRow {
+  readonly seq: number;
+  readonly event: string;
+}
+
+export interface JournalEntry {
+  readonly at: number;
+  /** JSON text of the event, payload included. */
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
+  /** JSON text of the context after the transition. */
+  readonly context: string;
+}
+export interface JournalRow extends JournalEntry {
+  /** Position in the whole journal: grows with every entry of every actor. */
+  readonly seq: number;
+  readonly actorId: string;
+  readonly rev: number;
+}
+
+export type TakeAnswer =
+  | { readonly kind: 'taken'; readonly row: ActorRow; readonly news: readonly NewsRow[] }
+  /** Someone else holds the lease for `leftMs` more milliseconds. */
+  | { readonly kind: 'busy'; readonly leftMs: number }
+  | { readonly kind: 'absent' };
+
+/** Who writes: a lease holder that saw the row at `rev`. A write answers false when either no longer holds. */
+export interface Hold {
+  readonly id: string;
+  readonly owner: string;
+  readonly rev: number;
+}
+
+export interface SaveChange {
+  readonly next: SavedActor;
+  /** Null when only news was taken note of and the state did not change. */
+  readonly journal: JournalEntry | null;
+  /** News consumed by this save; deleted in the same transaction. */
+  readonly newsTaken: readonly number[];
+  readonly at: number;
+}
+
+export interface ActorFilter {
+  readonly machine?: string;
+  /** Top-level or dotted state; matches the state itself and everything below it. */
+  readonly state?: string;
+  /** Part of the id. */
+  readonly search?: string;
+  readonly limit: number;
+  /** The `id` of the last row of the page before. */
+  readonly after?: string;
+}
+
+export interface Store {
+  /** `sqlite` or `postgres`, for messages. */
+  readonly dialect: 'sqlite' | 'postgres';
+
+  // --- settings of the installation -------------------------------------------------------
+  /** Reads a setting; null when absent. */
+  setting(key: string): Promise<string | null>;
+  /** Writes unless present; answers the value that stands. */
+  settleSetting(key: string, value: string): Promise<string>;
+  writeSetting(key: string, value: string): Promise<void>;
+
+  // --- actors -----------------------------------------------------------------------------
+  /** Adds an actor at rev 0 with `wakeAt` 0 unless its id exists; true when added. */
+  enroll(id: string, actor: SavedActor, facts: string | null, at: number): Promise<boolean>;
+  read(id: string): Promise<ActorRow | null>;
+  /** Takes the row's lease for `leaseMs` and reads row and news in one go. Re-entrant for the same owner. */
+  take(id: string, owner: string, leaseMs: number): Promise<TakeAnswer>;
+  /** Prolongs the lease, only while it is held; `rev` is not checked. False when lost. */
+  keep(id: string, owner: string, leaseMs: number): Promise<boolean>;
+  /** Whether `hold` still holds lease and rev: the fence before an act that cannot be repeated blindly. */
+  holds(hold: Hold): Promise<boolean>;
+  /** Saves the next state: rev + 1, journal appended, news deleted, attempt and problem cleared, all or nothing. */
+  save(hold: Hold, change: SaveChange): Promise<boolean>;
+  /** Notes that the pending effect failed and when to try again; wakeAt becomes `wakeAt`; frees the lease. Rev stays. */
+  defer(
+    hold: Hold,
+    note: { attempt: number; retryAt: number; wakeAt: number; problem: string | null },
+  ): Promise<boolean>;
+  /**
+   * Puts the actor to rest until `wakeAt` and frees the lease, unless news arrived or `factsRev` moved meanwhile:
+   * then it changes nothing, keeps the lease and answers false.
+   */
+  rest(hold: Hold, note: { factsRev: number; wakeAt: number | null }): Promise<boolean>;
+  /** Frees the lease and nothing else; a lease that is not ours is left alone. */
+  free(id: string, owner: string): Promise<void>;
+  /** Sets the row aside with its reason; snapshot, rev and slot stay as they are. */
+  quarantine(hold: Hold, reason: string): Promise<boolean>;
+  /** Takes a row out of quarantine (an operator's act) and wakes it; false when it was not in it. */
+  readmit(id: string): Promise<boolean>;
+
+  // --- news and facts ---------------------------------------------------------------------
+  /** Appends news and wakes the actor (wakeAt 0). False when there is no such actor. */
+  post(id: string, event: string): Promise<boolean>;
+  /** Writes facts of known actors where they differ, bumps factsRev, wakes those; answers their ids. */
+  observe(facts: ReadonlyMap<string, string>): Promise<readonly string[]>;
+
+  // --- dispatch ---------------------------------------------------------------------------
+  /**
+   * Grants free slots: of `candidates` (ids, oldest first) that are in state `queued` and hold no slot, as many as
+   * `max` minus the slots held; sets holdsSlot, bumps rev, posts `event` and wakes them, in one transaction that
+   * no concurrent grant can overlap. Answers the ids granted and the slots now held.
+   */
+  grantSlots(
+    candidates: readonly string[],
+    max: number,
+    event: string,
+  ): Promise<{ granted: readonly string[]; held: number }>;
+  /** Ids to drive now: wakeAt at or before `now`, not quarantined, lease free or over. Longest overdue first. */
+  due(now: number, limit: number): Promise<readonly string[]>;
+  /** The earliest wakeAt of any row that is not quarantined; null when none waits. */
+  nextWakeAt(): Promise<number | null>;
+  /** Takes or prolongs a named lease (the sweep's); false while another owner has it. */
+  lead(name: string, owner: string, leaseMs: number): Promise<boolean>;
+
+  // --- looking ----------------------------------------------------------------------------
+  /** A page of rows, newest created first is NOT promised: ordered by id. */
+  list(filter: ActorFilter): Promise<readonly ActorRow[]>;
+  /** Rows per state (dotted), and slots held. */
+  counts(
+    machine: string,
+  ): Promise<{ states: Readonly<Record<string, number>>; slots: number; quarantined: number }>;
+  /** Entries after `seq` (0 = from the start), oldest first; of one actor when `actorId` is given. */
+  journal(filter: { after: number; limit: number; actorId?: string }): Promise<readonly JournalRow[]>;
+
+  // --- housekeeping -----------------------------------------------------------------------
+  /** Deletes an actor with its news and journal, only while it is at `rev` and not leased. */
+  remove(id: string, rev: number): Promise<boolean>;
+  /** Deletes all but the newest `keep` journal entries of each actor; answers how many went. */
+  pruneJournal(keep: number): Promise<number>;
+  close(): Promise<void>;
+}

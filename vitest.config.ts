@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    coverage: { provider: 'v8', include: ['machines/**', 'src/runtime/**'], reporter: ['text'] },
+  },
+});
