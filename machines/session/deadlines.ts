@@ -1,0 +1,56 @@
+/**
+ * Every deadline of a session as an absolute instant, derived from context.
+ *
+ * One table serves the durable interpreter, which recomputes due times after
+ * any crash, and the chart's `delays`. Null: not armed.
+ */
+import type { SessionContext } from './context.js';
+import type { SessionRules } from './rules.js';
+
+export type Deadline = (context: SessionContext) => number | null;
+
+export function sessionDeadlines(rules: SessionRules) {
+  const awaitsConnection = (c: SessionContext) => c.launchedAt !== null && !c.connected;
+  const end = (c: SessionContext) => vmEndAt(c, rules);
+  return {
+    /** The claim lapses. Before a launch only: afterwards `connectBy` decides. */
+    claimDeadline: (c) => (awaitsConnection(c) ? null : c.claimDeadlineAt),
+    /** Renew now. Not between a launch and the row's `running`: a claim that is kept alive hides a dead remote. */
+    renewDue: (c) => (awaitsConnection(c) ? null : c.renewAt),
+    /** The remote should have connected by now. */
+    connectBy: (c) =>
+      c.launchedAt === null || c.connected
+        ? null
+        : Math.min(c.launchedAt + rules.connectWithinMs, c.claimDeadlineAt ?? Number.POSITIVE_INFINITY),
+    probeDue: (c) => c.probeAt,
+    restartDue: (c) => c.restartAt,
+    lookDue: (c) => c.lookAt,
+    secureDue: (c) => c.secureAgainAt,
+    /** Less than the headroom is left of a vm that may still be extended. */
+    extendDue: (c) =>
+      c.vm === null || c.vm.limited || c.vm.expiresAt >= (end(c) ?? 0)
+        ? null
+        : Math.max(c.vm.expiresAt - rules.headroomMs, c.extendAgainAt ?? 0),
+    /** The plan ends this vm soon. */
+    rollOverDue: (c) => {
+      const endAt = end(c);
+      if (c.vm === null || endAt === null) return null;
+      return Math.max(endAt - rules.rollOverMarginMs, c.vm.startedAt + (endAt - c.vm.startedAt) / 2);
+    },
+    retryDue: (c) => c.retryAt,
+    keepDue: (c) => c.keepUntil,
+  } satisfies Record<string, Deadline>;
+}
+export type SessionDeadlineName = keyof ReturnType<typeof sessionDeadlines>;
+
+/** The instant at which the plan ends the vm whatever we ask for. */
+export function vmEndAt({ vm }: SessionContext, rules: SessionRules): number | null {
+  if (vm === null) return null;
+  return vm.limited ? vm.expiresAt : vm.startedAt + rules.maxLifetimeMs;
+}
+
+/** Where an extension moves the vm's end. An instant, so that asking twice adds nothing. */
+export function extendTo(context: SessionContext, rules: SessionRules): number {
+  const { vm } = context;
+  return vm === null ? 0 : Math.min(vm.expiresAt + rules.sandboxTimeoutMs, vmEndAt(context, rules) ?? 0);
+}
