@@ -27,7 +27,10 @@ export function stateInWords(state: string): string {
 
 /** `neverConnected` -> `never connected`. */
 export function inWords(name: string): string {
-  return name.replaceAll(/([a-z0-9])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);
+  return name.replaceAll(
+    /([a-z0-9])([A-Z])/g,
+    (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+  );
 }
 
 export type Group = 'trouble' | 'working' | 'waiting' | 'resting';

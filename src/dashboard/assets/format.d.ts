@@ -1,0 +1,1 @@
+export function durationInWords(ms: number): string;

@@ -1,0 +1,55 @@
+/**
+ * Who may talk to the page at all.
+ *
+ * A page on loopback is still reachable by any web page in the operator's
+ * browser, by posting to it or by pointing a name of its own at 127.0.0.1. So
+ * every request must name a host that we have, must not come from another
+ * origin, and an action needs the token that only our own page contains.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
+
+const HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+};
+
+/** Refuses foreign hosts (421) and origins (403); adds the headers that keep other pages out. */
+export function guard(allowedHosts: readonly string[]): MiddlewareHandler {
+  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  return async (c, next) => {
+    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+    const host = c.req.header('host')?.toLowerCase() ?? '';
+    if (!hosts.has(host)) return c.text('This address is not served here.\n', 421);
+    const origin = c.req.header('origin');
+    if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
+      return c.text('Requests from other origins are refused.\n', 403);
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && isCrossSite(c.req.header('sec-fetch-site')))
+      return c.text('Requests from other sites are refused.\n', 403);
+    await next();
+  };
+}
+
+/** Compares without telling by its duration how much was right. */
+export function isSameToken(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function isCrossSite(fetchSite: string | undefined): boolean {
+  return fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none';
+}

@@ -1,0 +1,108 @@
+/**
+ * The operator's page: what every session does now, and buttons to act.
+ *
+ * Knows nothing but what it is given; reads no store and decides nothing.
+ * Everything here is for one operator on this machine: see guard.ts.
+ */
+import { readFileSync } from 'node:fs';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { z } from 'zod';
+import { messageOf } from '../errors.js';
+import { streamLive } from './events.js';
+import { guard, isSameToken } from './guard.js';
+import { createNotes } from './notes.js';
+import { Page } from './page.js';
+import { Live } from './sessions.js';
+import { ACTION_NAMES, type ActionAnswer, type ActionName, type FleetView, type Health } from './view.js';
+
+export interface DashboardDeps {
+  view(): Promise<FleetView>;
+  /** Yields whenever something that `view` shows may have changed; ends when `signal` aborts. */
+  changes(signal: AbortSignal): AsyncIterable<void>;
+  health(): Promise<Health>;
+  /** What is absent is not offered. `start` takes no id. */
+  readonly actions: Readonly<Partial<Record<ActionName, (id?: string) => Promise<ActionAnswer>>>>;
+  /** Made anew by each process; whoever posts an action has to know it. */
+  readonly token: string;
+  /** `127.0.0.1:3000` and its other names. */
+  readonly allowedHosts: readonly string[];
+  readonly title: string;
+  readonly world: 'embedded' | 'local';
+}
+
+const ASSETS = [
+  ['/app.js', 'text/javascript; charset=utf-8'],
+  ['/format.js', 'text/javascript; charset=utf-8'],
+  ['/app.css', 'text/css; charset=utf-8'],
+  ['/icon.svg', 'image/svg+xml'],
+] as const;
+
+const actionName = z.enum(ACTION_NAMES);
+const actionForm = z.object({
+  token: z.string().max(200).default(''),
+  id: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,200}$/)
+    .optional(),
+});
+
+export function createDashboard(deps: DashboardDeps): Hono {
+  const app = new Hono();
+  const notes = createNotes();
+  const context = {
+    token: deps.token,
+    available: new Set(ACTION_NAMES.filter((name) => deps.actions[name])),
+  };
+
+  app.onError((error, c) => c.text(`${messageOf(error)}\n`, 500));
+  app.notFound((c) => c.text('There is no such page.\n', 404));
+  app.use(guard(deps.allowedHosts));
+
+  for (const [path, type] of ASSETS) {
+    const body = readFileSync(new URL(`./assets${path}`, import.meta.url), 'utf8');
+    app.get(path, (c) => c.body(body, 200, { 'Content-Type': type }));
+  }
+
+  app.get('/', async (c) => {
+    const { title, world } = deps;
+    const note = notes.take(c.req.query('note') ?? '');
+    const page = <Page title={title} world={world} view={await deps.view()} note={note} {...context} />;
+    return c.html(`<!doctype html>${await page.toString()}`);
+  });
+
+  app.get('/events', (c) =>
+    streamLive(c, {
+      changes: deps.changes,
+      draw: async () => String(await (<Live view={await deps.view()} {...context} />).toString()),
+    }),
+  );
+
+  app.get('/api/sessions', async (c) => c.json(await deps.view()));
+
+  app.get('/api/health', async (c) => {
+    const health = await deps
+      .health()
+      .catch((error): Health => ({ kind: 'unready', reason: messageOf(error) }));
+    return health.kind === 'ready'
+      ? c.json({ status: 'ok', ...health.details }, 200)
+      : c.json({ status: 'unready', reason: health.reason }, 503);
+  });
+
+  app.post('/actions/:name', bodyLimit({ maxSize: 4096 }), async (c) => {
+    const wantsJson = c.req.header('accept')?.includes('application/json') ?? false;
+    const form = actionForm.safeParse(Object.fromEntries(new URLSearchParams(await c.req.text())));
+    const token = c.req.header('x-action-token') ?? form.data?.token ?? '';
+    if (!isSameToken(token, deps.token))
+      return c.text('This page is out of date: the orchestrator was restarted. Load it again.\n', 403);
+    const name = actionName.safeParse(c.req.param('name')).data;
+    const act = name && deps.actions[name];
+    if (!act) return c.text('There is no such action here.\n', 404);
+    if (!form.success) return c.text('The form has to name a session by its id.\n', 400);
+    const answer = await act(form.data.id).catch((error) => ({ ok: false, message: messageOf(error) }));
+    if (wantsJson) return c.json(answer, answer.ok ? 200 : 409);
+    return c.redirect(`/?note=${notes.keep(answer)}`, 303);
+  });
+
+  return app;
+}
