@@ -43,6 +43,6 @@ export const grantSchema = z.object({
 /** One event of the watch. `cursor` may be unreadable without spoiling the event. */
 export const eventSchema = z.object({
   type: z.string(),
-  object: z.unknown(),
+  object: z.unknown().optional(),
   cursor: z.string().nullish().catch(null),
 });

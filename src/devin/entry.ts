@@ -15,7 +15,7 @@ const rowSchema = z.object({
   metadata: z.object({
     session_id: z.string().refine((id) => sessionPath(id) !== null),
     outpost_id: z.string(),
-    updated_at: z.unknown(),
+    updated_at: z.unknown().optional(),
   }),
   spec: z.object({
     kind: z.enum(['new', 'resume', 'unknown']).catch('unknown'),
@@ -26,7 +26,7 @@ const rowSchema = z.object({
   status: z.object({
     phase: z.enum(['pending', 'claimed', 'unknown']).catch('unknown'),
     acceptor_id: z.string().nullish(),
-    claim_deadline: z.unknown(),
+    claim_deadline: z.unknown().optional(),
     session_status: z.enum(SESSION_STATUSES).nullish().catch('unknown'),
   }),
 });
