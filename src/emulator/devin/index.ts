@@ -1,0 +1,254 @@
+/**
+ * Devin's cloud as a real HTTP server on 127.0.0.1: the fleet API, the static
+ * host of devin-remote, and the gateway that the remote connects to.
+ *
+ * Keeps everything in memory. Never runs a command itself: that is done by the
+ * stand-in remote, wherever the orchestrator starts it.
+ */
+import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Clock } from '../../ports/clock.js';
+import { type Access, createAccess } from './access.js';
+import { mountControl, type SessionControl, UnknownSessionError } from './control.js';
+import { type Calls, createCalls, createFaults, type Faults } from './faults.js';
+import { mountFleet } from './fleet-routes.js';
+import { type Gateway, mountGateway } from './gateway.js';
+import { createEdge, type HttpEnv, skewedDate } from './http.js';
+import { createJournal } from './journal.js';
+import { createLifecycle, WrongMomentError } from './lifecycle.js';
+import { mountOutposts } from './outpost-routes.js';
+import { createQueue } from './queue.js';
+import {
+  createSession,
+  type Session,
+  type SessionEvent,
+  type SessionSpec,
+  type SessionView,
+  viewOf,
+} from './session.js';
+import { mountStatic, type StaticHost } from './static-host.js';
+import type { TimestampStyle } from './wire.js';
+
+export type { SessionControl } from './control.js';
+export type { Calls, Fault, Faults, Operation } from './faults.js';
+export type { Step } from './script.js';
+export type { SessionEvent, SessionSpec, SessionView } from './session.js';
+
+export interface DevinCloudOptions {
+  readonly clock: Clock;
+  /** How far this cloud's clock is ahead, in every instant and in the Date header. Default 0. */
+  readonly skewMs?: number;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Fleet token with all scopes. Default: made up. */
+  readonly token?: string;
+  /** For `/_world/`. Default: made up. */
+  readonly worldToken?: string;
+  readonly outpostId?: string;
+  /** Default 300,000. */
+  readonly claimTtlMs?: number;
+  /** How long a watch stays open. Default 300,000. */
+  readonly watchMaxMs?: number;
+  /** Default 15,000. */
+  readonly keepaliveMs?: number;
+  /** How far a final status lags behind the end of the remote. Default 2,000. */
+  readonly statusLagMs?: number;
+  /** A claimed session that no remote joins for this long is given up. Default 300,000. */
+  readonly giveUpMs?: number;
+  /** How long the row of an ended session stays in the queue when nobody holds it. Default 15,000. */
+  readonly leftoverMs?: number;
+  readonly keepDeadlineWhileRunning?: boolean;
+  /** What a row says while its session has lost its remote. Default `running`. */
+  readonly lostRemoteStatus?: 'running' | 'pending';
+  /** Default `seconds`. */
+  readonly timestampStyle?: TimestampStyle;
+  /** Adds routes under `/_world/`, which the token guards already. */
+  readonly extend?: (app: Hono<HttpEnv>) => void;
+}
+
+export interface DevinCloud {
+  /** `http://127.0.0.1:<port>`: the fleet API's base. */
+  readonly url: string;
+  /** DEVIN_WORKER_STATIC_BASE_URL. */
+  readonly staticUrl: string;
+  readonly gatewayUrl: string;
+  readonly token: string;
+  readonly worldToken: string;
+  readonly outpostId: string;
+  readonly faults: Faults;
+  readonly calls: Calls;
+  /** Further fleet tokens, and revoking. */
+  readonly access: Pick<Access, 'mint' | 'revoke'>;
+  readonly remotes: Pick<StaticHost, 'publish' | 'latest'>;
+  /** The same by promises, as another process has it. */
+  readonly control: SessionControl;
+  /** Queues a session. Its script runs as soon as a remote connects; without one it idles. */
+  startSession(spec?: SessionSpec): SessionView;
+  /** All throw WrongMomentError when the session's state does not allow it. */
+  suspend(id: string): SessionView;
+  resume(id: string): SessionView;
+  end(id: string): SessionView;
+  /** Runs a command in the session's remote. Rejects when none is connected or the session ends first. */
+  say(id: string, command: string): Promise<{ code: number; output: string }>;
+  session(id: string): SessionView;
+  sessions(): SessionView[];
+  /** Calls back after each event; the returned function ends that. */
+  on(listener: (event: SessionEvent, sessionId: string) => void): () => void;
+  /** Resolves with the first view that `holds`; rejects after `timeoutMs` of wall time (default 30,000). */
+  until(id: string, holds: (view: SessionView) => boolean, timeoutMs?: number): Promise<SessionView>;
+  /** Cuts remotes' streams without ending the remotes. */
+  cutRemotes: Gateway['cut'];
+  close(): Promise<void>;
+}
+
+export async function startDevinCloud(options: DevinCloudOptions): Promise<DevinCloud> {
+  const { clock } = options;
+  const skewMs = options.skewMs ?? 0;
+  const closing = new AbortController();
+  const { signal } = closing;
+  setMaxListeners(0, signal);
+  const outpostId = options.outpostId ?? `outpost_env-${randomBytes(8).toString('hex')}`;
+  const worldToken = options.worldToken ?? randomBytes(24).toString('base64url');
+  const wire = { style: options.timestampStyle ?? 'seconds', skewMs } as const;
+
+  const journal = createJournal(clock);
+  const queue = createQueue(
+    {
+      clock,
+      claimTtlMs: options.claimTtlMs ?? 300_000,
+      leftoverMs: options.leftoverMs ?? 15_000,
+      keepDeadlineWhileRunning: options.keepDeadlineWhileRunning ?? false,
+      wire,
+      signal,
+    },
+    journal,
+  );
+  const lifecycle = createLifecycle(
+    {
+      clock,
+      statusLagMs: options.statusLagMs ?? 2_000,
+      giveUpMs: options.giveUpMs ?? 300_000,
+      lostRemoteStatus: options.lostRemoteStatus ?? 'running',
+      signal,
+    },
+    queue,
+    journal,
+  );
+  const faults = createFaults();
+  const calls = createCalls();
+  const access = createAccess();
+  const token = access.mint(['machine', 'orchestrator'], options.token);
+  const edge = createEdge({ clock, faults, calls, signal });
+
+  const find = (id: string): Session => {
+    const session = queue.sessions.get(id);
+    if (!session) throw new UnknownSessionError(`no session ${id}`);
+    queue.settle(session);
+    return session;
+  };
+  const act = (id: string, action: (session: Session) => void) => {
+    const session = find(id);
+    action(session);
+    return viewOf(session);
+  };
+  const startSession = (spec: SessionSpec = {}) => {
+    const id = spec.id ?? `devin-${randomBytes(16).toString('hex')}`;
+    if (queue.sessions.has(id)) throw new WrongMomentError(`${id} exists already`);
+    const session = createSession(id, outpostId, spec);
+    setMaxListeners(0, session.over.signal);
+    lifecycle.start(session);
+    return viewOf(session);
+  };
+  const sessions = {
+    startSession,
+    suspend: (id: string) => act(id, (session) => lifecycle.suspend(session)),
+    resume: (id: string) => act(id, (session) => lifecycle.resume(session)),
+    end: (id: string) => act(id, (session) => lifecycle.end(session)),
+    say: async (id: string, command: string) => lifecycle.say(find(id), command),
+    session: (id: string) => viewOf(find(id)),
+    sessions: () => [...queue.sessions.keys()].map((id) => viewOf(find(id))),
+  };
+  const control: SessionControl = {
+    startSession: async (spec) => sessions.startSession(spec),
+    suspend: async (id) => sessions.suspend(id),
+    resume: async (id) => sessions.resume(id),
+    end: async (id) => sessions.end(id),
+    say: sessions.say,
+    session: async (id) => sessions.session(id),
+    sessions: async () => sessions.sessions(),
+  };
+
+  const app = new Hono<HttpEnv>();
+  let url = '';
+  app.use(skewedDate(() => clock.now() + skewMs));
+  mountControl(app, { token: worldToken, control, faults, calls });
+  options.extend?.(app);
+  const staticHost = mountStatic(app, edge);
+  const gateway = mountGateway(app, { clock, queue, lifecycle, journal, edge });
+  mountFleet(app, {
+    queue,
+    lifecycle,
+    access,
+    edge,
+    faults,
+    wire,
+    watch: {
+      clock,
+      maxMs: options.watchMaxMs ?? 300_000,
+      keepaliveMs: options.keepaliveMs ?? 15_000,
+      signal,
+    },
+    gatewayUrl: () => `${url}/gateway`,
+  });
+  mountOutposts(app, { clock, queue, access, edge, wire, outpostId });
+
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
+  // A remote's stream and a hanging call may outlive any default.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    ...sessions,
+    url,
+    staticUrl: staticHost.url(url),
+    gatewayUrl: `${url}/gateway`,
+    token,
+    worldToken,
+    outpostId,
+    faults,
+    calls,
+    access,
+    remotes: staticHost,
+    control,
+    on: (listener) => journal.on((session, event) => listener(event, session.id)),
+    async until(id, holds, timeoutMs = 30_000) {
+      const session = find(id);
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      await journal
+        .until(session, () => holds(viewOf(session)), limit)
+        .catch(() => {
+          const { status, phase, events } = viewOf(session);
+          const story = events.map((event) => `${event.kind} ${event.text}`).join(', ');
+          throw new Error(`waited in vain for ${id} (${status}, ${phase}): ${story}`);
+        });
+      return viewOf(session);
+    },
+    cutRemotes: gateway.cut,
+    async close() {
+      closing.abort(new Error('the cloud is closed'));
+      gateway.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        setImmediate(() => server.closeAllConnections());
+      });
+    },
+  };
+}
