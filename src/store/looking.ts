@@ -1,0 +1,46 @@
+/** What pages and health checks ask: lists and counts. Changes nothing. */
+import { type SqlBool, sql } from 'kysely';
+import type { Store } from '../ports/store.js';
+import type { Backend } from './backend.js';
+import { inState, toActorRow } from './rows.js';
+
+export function lookingQueries(backend: Backend): Pick<Store, 'list' | 'counts'> {
+  return {
+    list: ({ machine, state, search, limit, after }) =>
+      backend.read('list actors', async (db) => {
+        let query = db.selectFrom('actors').selectAll().orderBy('id').limit(limit);
+        if (machine !== undefined) query = query.where('machine', '=', machine);
+        if (state !== undefined) query = query.where(inState(state));
+        if (search !== undefined)
+          query = query.where(sql<SqlBool>`lower(id) like ${containing(search.toLowerCase())} escape '\\'`);
+        if (after !== undefined) query = query.where('id', '>', after);
+        return (await query.execute()).map(toActorRow);
+      }),
+
+    counts: (machine) =>
+      backend.read(`count actors of ${machine}`, async (db) => {
+        const rows = await db
+          .selectFrom('actors')
+          .select((eb) => [
+            'state',
+            eb.fn.countAll<number>().as('actors'),
+            eb.fn.sum<number>('holds_slot').as('slots'),
+            eb.fn.count<number>('quarantine').as('quarantined'),
+          ])
+          .where('machine', '=', machine)
+          .groupBy('state')
+          .orderBy('state')
+          .execute();
+        return {
+          states: Object.fromEntries(rows.map((row) => [row.state, row.actors])),
+          slots: rows.reduce((sum, row) => sum + row.slots, 0),
+          quarantined: rows.reduce((sum, row) => sum + row.quarantined, 0),
+        };
+      }),
+  };
+}
+
+/** A LIKE pattern in which the text stands for itself. */
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}

@@ -1,0 +1,123 @@
+/**
+ * The schema's history: ordered, in code, run by whoever opens the store.
+ *
+ * A migration is never edited once released; a change is a new one at the end.
+ * The caller holds the dialect's lock, so processes that start together run
+ * each migration once.
+ */
+import { sql } from 'kysely';
+import { RefusedError } from '../errors.js';
+import type { Db } from './schema.js';
+
+/** Where the tables live in PostgreSQL, so that a shared database has room for others. */
+export const POSTGRES_SCHEMA = 'outposts';
+
+type Dialect = 'sqlite' | 'postgres';
+
+/**
+ * Brings the schema up to date inside the caller's transaction.
+ * Throws RefusedError when a newer version of this program has written the database.
+ */
+export async function migrate(db: Db, dialect: Dialect): Promise<void> {
+  const words = WORDS[dialect];
+  if (dialect === 'postgres') await run(db, `create schema if not exists ${POSTGRES_SCHEMA}`);
+  await run(
+    db,
+    `create table if not exists ${words.at}migrations (version integer primary key, name text not null)${words.strict}`,
+  );
+  const newest = await db
+    .selectFrom('migrations')
+    .select((eb) => eb.fn.max('version').as('version'))
+    .executeTakeFirst();
+  const present = newest?.version ?? 0;
+  if (present > MIGRATIONS.length)
+    throw new RefusedError(
+      `the database is at schema version ${present}, this program knows up to ${MIGRATIONS.length}: run the newer version again, or point DATABASE_URL at another database`,
+      { setting: 'DATABASE_URL' },
+    );
+  for (const [index, migration] of MIGRATIONS.entries()) {
+    const version = index + 1;
+    if (version <= present) continue;
+    for (const statement of migration.statements(words)) await run(db, statement);
+    await db.insertInto('migrations').values({ version, name: migration.name }).execute();
+  }
+}
+
+async function run(db: Db, statement: string): Promise<void> {
+  await sql.raw(statement).execute(db);
+}
+
+interface Words {
+  /** Prefix of a table's name. */
+  readonly at: string;
+  /** Text compared byte by byte, so that both dialects order ids alike. */
+  readonly key: string;
+  readonly big: string;
+  readonly serial: string;
+  readonly strict: string;
+}
+
+const WORDS: Record<Dialect, Words> = {
+  sqlite: {
+    at: '',
+    key: 'text',
+    big: 'integer',
+    // autoincrement: a number is never used twice, even after the newest rows are deleted.
+    serial: 'integer primary key autoincrement',
+    strict: ' strict',
+  },
+  postgres: {
+    at: `${POSTGRES_SCHEMA}.`,
+    key: 'text collate "C"',
+    big: 'bigint',
+    serial: 'bigint generated always as identity primary key',
+    strict: '',
+  },
+};
+
+const MIGRATIONS: readonly { name: string; statements: (words: Words) => readonly string[] }[] = [
+  {
+    name: 'actors, news, journal, settings, leads',
+    statements: ({ at, key, big, serial, strict }) => [
+      `create table ${at}actors (
+        id ${key} primary key,
+        machine text not null,
+        version integer not null,
+        snapshot text not null,
+        state text not null,
+        episode integer not null,
+        holds_slot integer not null,
+        rev ${big} not null,
+        facts text,
+        facts_rev ${big} not null,
+        attempt integer not null,
+        retry_at ${big},
+        wake_at ${big},
+        problem text,
+        quarantine text,
+        lease_owner text,
+        lease_until ${big} not null,
+        created_at ${big} not null,
+        updated_at ${big} not null
+      )${strict}`,
+      `create index actors_wake on ${at}actors (wake_at) where wake_at is not null and quarantine is null`,
+      `create index actors_state on ${at}actors (machine, state)`,
+      `create index actors_slots on ${at}actors (id) where holds_slot = 1`,
+      `create table ${at}news (seq ${serial}, actor_id ${key} not null, event text not null)${strict}`,
+      `create index news_actor on ${at}news (actor_id, seq)`,
+      `create table ${at}journal (
+        seq ${serial},
+        actor_id ${key} not null,
+        rev ${big} not null,
+        at ${big} not null,
+        event text not null,
+        from_state text not null,
+        to_state text not null,
+        context text not null
+      )${strict}`,
+      `create index journal_actor on ${at}journal (actor_id, seq)`,
+      `create table ${at}settings (key ${key} primary key, value text not null)${strict}`,
+      `create table ${at}leads (name ${key} primary key, owner text not null, lease_until ${big} not null)${strict}`,
+    ],
+  },
+];

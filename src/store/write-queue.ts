@@ -1,0 +1,133 @@
+/**
+ * One writer per SQLite file and process, with group commit.
+ *
+ * Writes that arrive while a transaction is under way are executed together in
+ * the next, so that many share one fsync. Each is isolated by a savepoint: one
+ * that fails undoes only itself. A write's promise settles only after the
+ * commit that made it durable.
+ */
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { CompiledQuery, type Kysely } from 'kysely';
+import { isBusy, toStoreError } from './failure.js';
+import type { Db, Tables } from './schema.js';
+
+/** Bounds how long one group keeps the event loop and the file's lock. */
+const LARGEST_GROUP = 100;
+/** How long another process may hold the file before writes give up. */
+const BUSY_LIMIT_MS = 5_000;
+
+export class WriteQueue {
+  readonly #db: Kysely<Tables>;
+  readonly #file: string;
+  #waiting: Write[] = [];
+  #draining: Promise<void> | null = null;
+
+  /** `file` identifies the database among all that this process has open. */
+  constructor(db: Kysely<Tables>, file: string) {
+    this.#db = db;
+    this.#file = file;
+  }
+
+  /** `savepoint` false: the query is one statement, which SQLite undoes by itself when it fails. */
+  add<T>(label: string, query: (db: Db) => Promise<T>, savepoint: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push(new Write(label, query, savepoint, resolve as (value: unknown) => void, reject));
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // Lets everything that this turn of the event loop wants to write join the group.
+      await nextTurn();
+      await inTurn(this.#file, () => this.#commitGroup());
+    }
+    this.#draining = null;
+  }
+
+  async #commitGroup(): Promise<void> {
+    let group: Write[] = [];
+    try {
+      await retryWhileBusy(
+        () =>
+          this.#db.transaction().execute(async (db) => {
+            group = this.#waiting.splice(0, LARGEST_GROUP);
+            for (const write of group) await write.perform(db);
+          }),
+        // Once something ran, a busy error is the group's: it must not run twice.
+        () => group.length === 0,
+      );
+      for (const write of group) write.settle();
+    } catch (error) {
+      if (group.length === 0) group = this.#waiting.splice(0);
+      for (const write of group) write.fail(error);
+    }
+  }
+}
+
+/** Tries again for about five seconds while another process holds the file. */
+export async function retryWhileBusy<T>(attempt: () => Promise<T>, mayRetry = () => true): Promise<T> {
+  const endAt = performance.now() + BUSY_LIMIT_MS;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error) || !mayRetry() || performance.now() > endAt) throw error;
+      await sleep(2 + Math.random() * 15);
+    }
+  }
+}
+
+const SAVEPOINT = CompiledQuery.raw('savepoint write');
+const ROLLBACK = CompiledQuery.raw('rollback to write');
+const RELEASE = CompiledQuery.raw('release write');
+
+class Write {
+  #settle: (() => void) | null = null;
+  constructor(
+    readonly label: string,
+    readonly query: (db: Db) => Promise<unknown>,
+    readonly savepoint: boolean,
+    readonly resolve: (value: unknown) => void,
+    readonly reject: (error: unknown) => void,
+  ) {}
+
+  /** Runs the query and keeps its outcome back until the commit. Throws only when the whole group is lost. */
+  async perform(db: Db): Promise<void> {
+    if (this.savepoint) await db.executeQuery(SAVEPOINT);
+    try {
+      const value = await this.query(db);
+      this.#settle = () => this.resolve(value);
+    } catch (error) {
+      this.#settle = () => this.fail(error);
+      if (this.savepoint)
+        await db.executeQuery(ROLLBACK).catch(() => {
+          throw error;
+        });
+    }
+    if (this.savepoint) await db.executeQuery(RELEASE);
+  }
+
+  settle(): void {
+    this.#settle?.();
+  }
+
+  fail(error: unknown): void {
+    this.reject(toStoreError(this.label, error));
+  }
+}
+
+/** Ends of the lines of writers that this process has per file: two stores of one file take turns. */
+const lines = new Map<string, Promise<void>>();
+
+async function inTurn(file: string, act: () => Promise<void>): Promise<void> {
+  const turn = (lines.get(file) ?? Promise.resolve()).then(act);
+  lines.set(file, turn);
+  await turn;
+  if (lines.get(file) === turn) lines.delete(file);
+}
