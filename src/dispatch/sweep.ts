@@ -1,0 +1,151 @@
+/**
+ * The minute's check for what no actor would notice by itself: vms without a
+ * record, records whose vm died, claims that nobody holds.
+ *
+ * Lists sandboxes first and reads records second, so that a vm booted meanwhile
+ * is not taken for a stray. Judges only what carries this installation's tags.
+ * Tells an actor that has a record; acts itself only where there is none.
+ */
+import { acceptorOf, type SessionContext } from '../../machines/session/context.js';
+import type { Clock } from '../ports/clock.js';
+import type { Fleet, QueueEntry } from '../ports/fleet.js';
+import type { SandboxHost, SandboxSight } from '../ports/sandbox.js';
+import type { Store } from '../ports/store.js';
+import type { ActorKind } from '../runtime/actor.js';
+import { restore } from '../runtime/saved.js';
+import { sessionOfTags } from './tags.js';
+
+/** A vm or claim without a record is left alone until it is this old, and was seen by two sweeps. */
+const STRAY_AGE_MS = 2 * 60_000;
+/** Journal entries kept for each actor. */
+const JOURNAL_KEPT = 500;
+/** An ended actor is kept this long, for whoever asks what became of it. */
+const ENDED_KEPT_MS = 60 * 60_000;
+/** Slack on top of a vm's longest life when judging how far back the list must be read. */
+const LIFE_SLACK_MS = 10 * 60_000;
+
+export interface SweepDeps {
+  readonly fleet: Fleet;
+  readonly host: SandboxHost;
+  readonly store: Store;
+  readonly kind: ActorKind;
+  readonly clock: Clock;
+  readonly maxLifetimeMs: number;
+  /** What every acceptor id of this installation starts with. */
+  readonly acceptorPrefix: string;
+  /** Rows of the latest look. */
+  entries(): readonly QueueEntry[];
+  kick(id: string): void;
+  log?(line: string): void;
+}
+
+/** What is known of a session that a vm or a claim points to. */
+type Owner =
+  | { readonly kind: 'none' }
+  /** Set aside or unreadable: whatever it holds stays. */
+  | { readonly kind: 'opaque' }
+  | { readonly kind: 'known'; readonly context: SessionContext; readonly tags: ReadonlySet<string> };
+
+export class Sweeper {
+  readonly #deps: SweepDeps;
+  #strayVms = new Map<string, number>();
+  #strayClaims = new Map<string, number>();
+
+  constructor(deps: SweepDeps) {
+    this.#deps = deps;
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    const claims = this.#deps.entries();
+    await this.#sweepSandboxes(signal);
+    await this.#sweepClaims(claims, signal);
+    await this.#tidy();
+  }
+
+  async #sweepSandboxes(signal: AbortSignal): Promise<void> {
+    const { host, clock, maxLifetimeMs } = this.#deps;
+    const oldest = clock.now() - maxLifetimeMs - LIFE_SLACK_MS;
+    const sights: SandboxSight[] = [];
+    for await (const sight of host.list(signal)) {
+      if (sight.changedAt < oldest) break;
+      sights.push(sight);
+    }
+    const strays = new Map<string, number>();
+    for (const sight of sights) {
+      const id = sessionOfTags(sight.tags);
+      const owner = id === null ? ({ kind: 'none' } as const) : await this.#ownerOf(id);
+      if (id !== null && owner.kind === 'known') await this.#tell(id, owner, sight);
+      else if (owner.kind === 'none' && isAlive(sight)) await this.#stopStray(sight, strays, signal);
+    }
+    this.#strayVms = strays;
+  }
+
+  async #tell(id: string, { context, tags }: Owner & { kind: 'known' }, sight: SandboxSight): Promise<void> {
+    const alive = isAlive(sight);
+    const held = context.vm?.vmId ?? null;
+    // The record's vm is down when its sandbox is, or when another boot of it runs.
+    const lost = held !== null && tags.has('mayHoldVm') && (!alive || sight.vmId !== held);
+    const stray = alive && tags.has('atRest');
+    const drifted =
+      alive &&
+      sight.vmId === held &&
+      sight.policyDigest !== null &&
+      sight.policyDigest !== context.vm?.policyDigest;
+    if (!lost && !stray && !drifted) return;
+    const { startedAt, expiresAt, policyDigest } = sight;
+    const seen = lost ? { vmId: held, alive: false } : { vmId: sight.vmId, alive };
+    const event = { type: 'sandbox.seen', ...seen, startedAt, expiresAt, policyDigest };
+    if (await this.#deps.store.post(id, JSON.stringify(event))) this.#deps.kick(id);
+  }
+
+  async #stopStray(sight: SandboxSight, strays: Map<string, number>, signal: AbortSignal): Promise<void> {
+    const { clock, host, log } = this.#deps;
+    const firstSeenAt = this.#strayVms.get(sight.vmId);
+    strays.set(sight.vmId, firstSeenAt ?? clock.now());
+    if (firstSeenAt === undefined || clock.now() - sight.startedAt < STRAY_AGE_MS) return;
+    log?.(`sandbox ${sight.name} runs without a session: stopping it`);
+    await host.stop(sight, signal);
+  }
+
+  async #sweepClaims(entries: readonly QueueEntry[], signal: AbortSignal): Promise<void> {
+    const { acceptorPrefix, clock, fleet, log } = this.#deps;
+    const strays = new Map<string, number>();
+    for (const entry of entries) {
+      const { acceptorId, sessionId } = entry;
+      if (entry.phase !== 'claimed' || acceptorId === null || !acceptorId.startsWith(acceptorPrefix))
+        continue;
+      const owner = await this.#ownerOf(sessionId);
+      if (owner.kind === 'opaque' || (owner.kind === 'known' && holdsClaim(owner, acceptorId))) continue;
+      const firstSeenAt = this.#strayClaims.get(acceptorId);
+      strays.set(acceptorId, firstSeenAt ?? clock.now());
+      if (firstSeenAt === undefined) continue;
+      log?.(`session ${sessionId}: releasing a claim that nothing holds`);
+      await fleet.release(sessionId, acceptorId, signal);
+    }
+    this.#strayClaims = strays;
+  }
+
+  async #tidy(): Promise<void> {
+    const { store, kind, clock } = this.#deps;
+    await store.pruneJournal(JOURNAL_KEPT);
+    const ended = await store.list({ machine: kind.name, state: 'ended', limit: 200 });
+    for (const row of ended) {
+      if (clock.now() - row.updatedAt > ENDED_KEPT_MS) await store.remove(row.id, row.rev);
+    }
+  }
+
+  async #ownerOf(id: string): Promise<Owner> {
+    const row = await this.#deps.store.read(id);
+    if (row === null || row.state === 'ended') return { kind: 'none' };
+    if (row.quarantine !== null) return { kind: 'opaque' };
+    const restored = restore(this.#deps.kind, row);
+    if (restored.kind !== 'restored') return { kind: 'opaque' };
+    const { context, tags } = restored.snapshot;
+    return { kind: 'known', context: context as SessionContext, tags };
+  }
+}
+
+const isAlive = ({ status }: SandboxSight): boolean => status === 'running' || status === 'pending';
+
+const holdsClaim = ({ context, tags }: Owner & { kind: 'known' }, acceptorId: string): boolean =>
+  tags.has('holdsClaim') && acceptorOf(context) === acceptorId;

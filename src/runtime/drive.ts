@@ -1,0 +1,326 @@
+/**
+ * Drives one actor as far as it goes now.
+ *
+ * Saves the next state before performing its effect, so that a crash repeats an
+ * effect instead of losing one; every effect is therefore safe to repeat. Any
+ * number of drivers in any number of processes may call it: the row's lease and
+ * compare-and-set on `rev` let one of them through. Decides nothing: see the
+ * machine.
+ */
+import { type AnyMachineSnapshot, transition } from 'xstate';
+import { BugError, messageOf, RefusedError, StaleDriverError, TransientError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { ActorRow, Hold, NewsRow, Store } from '../ports/store.js';
+import type { ActorKind } from './actor.js';
+import { holdLease, LEASE_MS } from './lease.js';
+import { doneEvent, errorEvent, type PendingEffect, pendingEffect, timers } from './level.js';
+import { restore, stateOf, toSaved } from './saved.js';
+
+/** One effect may take this long by the wall clock; what takes longer is split into a start and looks. */
+const EFFECT_MS = 20_000;
+/** Pause before a refused effect is tried again. */
+const REFUSED_RETRY_MS = 60_000;
+/** Backoff of a failed effect: doubles from the first to the last, with jitter. */
+const RETRY_MS = { first: 1_000, most: 30_000 };
+
+export interface Transition {
+  readonly id: string;
+  readonly rev: number;
+  readonly at: number;
+  readonly event: { readonly type: string };
+  readonly from: string;
+  readonly to: string;
+  readonly context: unknown;
+}
+
+export interface DriveDeps {
+  readonly store: Store;
+  readonly kind: ActorKind;
+  readonly clock: Clock;
+  /** Names this driver in leases; unique per process. */
+  readonly owner: string;
+  /** In [0, 1). */
+  random(): number;
+  /** A short line for the operator's log. */
+  log?(line: string): void;
+  onTransition?(transition: Transition): void;
+}
+
+export type DriveAnswer =
+  /** Nothing to do before `wakeAt`; null: only news moves it. */
+  | { readonly kind: 'rests'; readonly wakeAt: number | null; readonly state: string }
+  /** The budget is spent while an effect is pending: drive again. */
+  | { readonly kind: 'more' }
+  /** Another driver is at it until `wakeAt`. */
+  | { readonly kind: 'busy'; readonly wakeAt: number }
+  /** The lease or the row went to another driver in the middle. */
+  | { readonly kind: 'stale' }
+  /** The row was written by a newer version of this program. */
+  | { readonly kind: 'superseded'; readonly version: number }
+  | { readonly kind: 'quarantined'; readonly reason: string }
+  | { readonly kind: 'absent' };
+
+export interface DriveOptions {
+  /** Wall-clock budget: no effect is begun after it. Milliseconds. */
+  readonly budgetMs?: number;
+  /** Stops the drive between two steps and aborts a running effect. */
+  readonly signal?: AbortSignal;
+}
+
+export async function drive(deps: DriveDeps, id: string, options: DriveOptions = {}): Promise<DriveAnswer> {
+  const taken = await deps.store.take(id, deps.owner, LEASE_MS);
+  if (taken.kind === 'absent') return taken;
+  if (taken.kind === 'busy') return { kind: 'busy', wakeAt: deps.clock.now() + taken.leftMs };
+  if (taken.row.quarantine !== null) {
+    await deps.store.free(id, deps.owner);
+    return { kind: 'quarantined', reason: taken.row.quarantine };
+  }
+  const lease = holdLease(deps.store, id, deps.owner, options.signal);
+  try {
+    return await new Drive(deps, lease.signal, options.budgetMs ?? Number.POSITIVE_INFINITY).run(
+      taken.row,
+      taken.news,
+    );
+  } catch (error) {
+    if (error instanceof StaleDriverError) return { kind: 'stale' };
+    if (lease.signal.aborted) return { kind: 'more' };
+    throw error;
+  } finally {
+    lease.stop();
+    // Harmless when the row rests (it is free already) or belongs to another driver.
+    await deps.store.free(id, deps.owner).catch(() => undefined);
+  }
+}
+
+/** One drive: the row as it was read, and the snapshot as it is saved. */
+class Drive {
+  readonly #deps: DriveDeps;
+  readonly #signal: AbortSignal;
+  readonly #endAt: number;
+  #row!: ActorRow;
+  #news: NewsRow[] = [];
+  #snapshot!: AnyMachineSnapshot;
+  #rev = 0;
+  #attempt = 0;
+  #retryAt: number | null = null;
+
+  constructor(deps: DriveDeps, signal: AbortSignal, budgetMs: number) {
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#endAt = performance.now() + budgetMs;
+  }
+
+  async run(row: ActorRow, news: readonly NewsRow[]): Promise<DriveAnswer> {
+    const refusal = await this.#load(row, news);
+    if (refusal !== null) return refusal;
+    try {
+      return await this.#loop();
+    } catch (error) {
+      // A broken invariant must neither loop nor be lost: the row waits for a person.
+      if (error instanceof BugError) return this.#setAside(`this program has a defect: ${error.message}`);
+      throw error;
+    }
+  }
+
+  async #loop(): Promise<DriveAnswer> {
+    for (;;) {
+      if (this.#signal.aborted) return { kind: 'more' };
+      if (await this.#foldNews()) continue;
+      if (await this.#foldFacts()) continue;
+      if (await this.#fireDueTimer()) continue;
+      const effect = pendingEffect(this.#deps.kind, this.#snapshot);
+      if (effect !== null && (this.#retryAt === null || this.#retryAt <= this.#deps.clock.now())) {
+        if (performance.now() >= this.#endAt) return { kind: 'more' };
+        const answer = await this.#perform(effect);
+        if (answer !== null) return answer;
+        continue;
+      }
+      const wakeAt = this.#nextWakeAt(effect);
+      const factsRev = this.#row.factsRev;
+      if (await this.#deps.store.rest(this.#hold(), { factsRev, wakeAt })) {
+        return { kind: 'rests', wakeAt, state: stateOf(this.#snapshot) };
+      }
+      const again = await this.#reload();
+      if (again !== null) return again;
+    }
+  }
+
+  async #load(row: ActorRow, news: readonly NewsRow[]): Promise<DriveAnswer | null> {
+    const restored = restore(this.#deps.kind, row);
+    if (restored.kind === 'newer') return { kind: 'superseded', version: restored.version };
+    this.#row = row;
+    this.#rev = row.rev;
+    if (restored.kind === 'unreadable') return this.#setAside(restored.reason);
+    this.#news = [...news];
+    this.#snapshot = restored.snapshot;
+    this.#attempt = row.attempt;
+    this.#retryAt = row.retryAt;
+    return null;
+  }
+
+  async #reload(): Promise<DriveAnswer | null> {
+    const taken = await this.#deps.store.take(this.#row.id, this.#deps.owner, LEASE_MS);
+    if (taken.kind !== 'taken')
+      throw new StaleDriverError(`drive ${this.#row.id}: the lease went to another driver`);
+    return this.#load(taken.row, taken.news);
+  }
+
+  async #setAside(reason: string): Promise<DriveAnswer> {
+    this.#deps.log?.(`${this.#row.id}: set aside: ${reason}`);
+    const done = await this.#deps.store.quarantine(this.#hold(), reason);
+    return done ? { kind: 'quarantined', reason } : { kind: 'stale' };
+  }
+
+  async #foldNews(): Promise<boolean> {
+    const news = this.#news.shift();
+    if (news === undefined) return false;
+    const event = this.#parse(this.#deps.kind.eventSchema, news.event);
+    await this.#commit(event, [news.seq]);
+    return true;
+  }
+
+  async #foldFacts(): Promise<boolean> {
+    if (this.#row.facts === null || this.#snapshot.status !== 'active') return false;
+    const event = this.#deps.kind.factsEvent(this.#row.facts, this.#snapshot.context);
+    if (event === null) return false;
+    await this.#commit(event, []);
+    return true;
+  }
+
+  async #fireDueTimer(): Promise<boolean> {
+    const due = this.#dueTimer();
+    if (due === null) return false;
+    await this.#commit(due, []);
+    return true;
+  }
+
+  #dueTimer(): { type: string } | null {
+    const [soonest] = timers(this.#deps.kind, this.#snapshot);
+    return soonest !== undefined && soonest.at <= this.#deps.clock.now() ? soonest.event : null;
+  }
+
+  /** Performs the pending effect and takes its answer as the next event; answers how the drive ends, if it does. */
+  async #perform(effect: PendingEffect): Promise<DriveAnswer | null> {
+    const { kind, clock } = this.#deps;
+    const implementation = kind.effects[effect.name];
+    if (implementation === undefined) throw new BugError(`no effect '${effect.name}' in '${kind.name}'`);
+    const hold = this.#hold();
+    const deadline = AbortSignal.timeout(EFFECT_MS);
+    let output: unknown;
+    try {
+      output = await implementation(effect.input as never, {
+        key: `${hold.id}:${hold.rev}:${effect.id}`,
+        attempt: this.#attempt + 1,
+        now: () => clock.now(),
+        signal: AbortSignal.any([this.#signal, deadline]),
+        fence: async () => {
+          if (!(await this.#deps.store.holds(hold))) {
+            throw new StaleDriverError(`${effect.name} ${hold.id}: another driver has moved it`);
+          }
+        },
+      });
+    } catch (error) {
+      if (error instanceof StaleDriverError) throw error;
+      if (this.#signal.aborted) throw this.#signal.reason;
+      return this.#noteFailure(effect, error);
+    }
+    // A deadline that passed while the effect ran beats its late answer; the effect is safe to repeat.
+    await this.#commit(this.#dueTimer() ?? doneEvent(effect, output), []);
+    return null;
+  }
+
+  async #noteFailure(effect: PendingEffect, error: unknown): Promise<DriveAnswer | null> {
+    const { kind, clock, store } = this.#deps;
+    const now = clock.now();
+    const message = messageOf(error);
+    const refused = error instanceof RefusedError;
+    const attempt = refused ? this.#attempt : this.#attempt + 1;
+    if (!refused && attempt >= kind.patience(effect.name)) {
+      this.#deps.log?.(`${this.#row.id}: gave up on ${effect.name} after ${attempt} tries: ${message}`);
+      await this.#commit(this.#dueTimer() ?? errorEvent(effect, { message, at: now }), []);
+      return null;
+    }
+    const pauseMs = refused ? REFUSED_RETRY_MS : backoffMs(attempt, this.#deps.random());
+    const asked = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
+    this.#retryAt = now + Math.max(pauseMs, asked);
+    this.#attempt = attempt;
+    const wakeAt = this.#nextWakeAt(effect);
+    const problem = refused
+      ? `${message} (${error.setting})`
+      : `${message}; try ${attempt} of ${effect.name} failed`;
+    this.#deps.log?.(`${this.#row.id}: ${problem}`);
+    const note = { attempt, retryAt: this.#retryAt, wakeAt: wakeAt ?? this.#retryAt, problem };
+    if (!(await store.defer(this.#hold(), note))) return { kind: 'stale' };
+    return { kind: 'rests', wakeAt: note.wakeAt, state: stateOf(this.#snapshot) };
+  }
+
+  /** Takes one event and saves where it leads; the journal entry is part of the same transaction. */
+  async #commit(event: { type: string } | null, newsTaken: number[]): Promise<void> {
+    const { kind, clock, store } = this.#deps;
+    const next = event === null ? this.#snapshot : this.#step(event);
+    const moved = next !== this.#snapshot;
+    if (!moved && newsTaken.length === 0) {
+      throw new BugError(`'${kind.name}' ignores ${event?.type} in ${stateOf(this.#snapshot)}`);
+    }
+    const at = clock.now();
+    const from = stateOf(this.#snapshot);
+    const to = stateOf(next);
+    const saved = await store.save(this.#hold(), {
+      next: toSaved(kind, next),
+      journal: moved
+        ? { at, event: JSON.stringify(event), from, to, context: JSON.stringify(next.context) }
+        : null,
+      newsTaken,
+      at,
+    });
+    if (!saved) throw new StaleDriverError(`save ${this.#row.id}: another driver has moved it`);
+    this.#snapshot = next;
+    this.#rev += 1;
+    this.#attempt = 0;
+    this.#retryAt = null;
+    if (moved && event !== null) {
+      this.#deps.onTransition?.({
+        id: this.#row.id,
+        rev: this.#rev,
+        at,
+        event,
+        from,
+        to,
+        context: next.context,
+      });
+    }
+  }
+
+  #step(event: { type: string }): AnyMachineSnapshot {
+    // The pure function happily moves a snapshot that is done.
+    if (this.#snapshot.status !== 'active') return this.#snapshot;
+    const [next] = transition(this.#deps.kind.machine, this.#snapshot, event as never);
+    if (next.status === 'error') throw new BugError(`${event.type}: ${messageOf(next.error)}`);
+    return next;
+  }
+
+  #parse(schema: ActorKind['eventSchema'], text: string): { type: string } | null {
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      this.#deps.log?.(`${this.#row.id}: dropped news that does not parse: ${messageOf(error, 120)}`);
+      return null;
+    }
+  }
+
+  #hold(): Hold {
+    return { id: this.#row.id, owner: this.#deps.owner, rev: this.#rev };
+  }
+
+  #nextWakeAt(effect: PendingEffect | null): number | null {
+    const instants = timers(this.#deps.kind, this.#snapshot).map((timer) => timer.at);
+    if (effect !== null && this.#retryAt !== null) instants.push(this.#retryAt);
+    return instants.length === 0 ? null : Math.max(1, Math.min(...instants));
+  }
+}
+
+/** Half of the pause is fixed, half is jitter. */
+function backoffMs(attempt: number, random: number): number {
+  const pauseMs = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** Math.min(attempt - 1, 20));
+  return pauseMs / 2 + (pauseMs / 2) * random;
+}

@@ -1,0 +1,54 @@
+/**
+ * What an actor waits for, read off its active states.
+ *
+ * Never from the actions of the last transition: those die with the process,
+ * while the saved state is still there. So the saved state is the outbox.
+ */
+import { type AnyMachineSnapshot, type AnyStateNode, getStateNodes } from 'xstate';
+import type { ActorKind } from './actor.js';
+
+export interface PendingEffect {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+export interface Timer {
+  readonly at: number;
+  readonly event: { readonly type: string };
+}
+
+const activeNodes = (kind: ActorKind, snapshot: AnyMachineSnapshot): AnyStateNode[] =>
+  snapshot.status === 'active' ? getStateNodes(kind.machine.root, snapshot.value) : [];
+
+/** The effect that the active states invoke; null when they invoke none. At most one is active at a time. */
+export function pendingEffect(kind: ActorKind, snapshot: AnyMachineSnapshot): PendingEffect | null {
+  const [invoked] = activeNodes(kind, snapshot).flatMap((node) => node.invoke);
+  if (invoked === undefined) return null;
+  const { input } = invoked;
+  return {
+    id: invoked.id,
+    name: String(invoked.src),
+    input: typeof input === 'function' ? input({ context: snapshot.context } as never) : input,
+  };
+}
+
+/** The armed timers of the active states, soonest first. */
+export function timers(kind: ActorKind, snapshot: AnyMachineSnapshot): Timer[] {
+  return activeNodes(kind, snapshot)
+    .flatMap((node) => node.after)
+    .flatMap((transition): Timer[] => {
+      const deadline = kind.deadlines[String(transition.delay)];
+      const at = deadline?.(snapshot.context as never) ?? null;
+      return at === null ? [] : [{ at, event: { type: transition.eventType } }];
+    })
+    .sort((a, b) => a.at - b.at);
+}
+
+export const doneEvent = (effect: PendingEffect, output: unknown) => ({
+  type: `xstate.done.actor.${effect.id}`,
+  output,
+});
+export const errorEvent = (effect: PendingEffect, error: { message: string; at: number }) => ({
+  type: `xstate.error.actor.${effect.id}`,
+  error,
+});

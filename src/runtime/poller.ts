@@ -1,0 +1,144 @@
+/**
+ * Drives every actor that is due, in one long-lived process.
+ *
+ * Finds work in the store, so a restart needs nothing else; a kick only makes
+ * it sooner. One drive per actor at a time here; other processes are kept off
+ * by leases. Decides nothing.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '../errors.js';
+import { type DriveAnswer, type DriveDeps, drive } from './drive.js';
+
+/** Drives at once. */
+const CONCURRENCY = 64;
+/** The store is asked for due actors at least this often, by the wall clock: leases of dead processes end unheard. */
+const SCAN_AT_LEAST_MS = 5_000;
+/** After a drive that threw, the actor is left alone for this long. */
+const PENALTY_MS = 5_000;
+
+export class Poller {
+  readonly #deps: DriveDeps;
+  readonly #running = new Map<string, Promise<DriveAnswer | null>>();
+  readonly #waiting = new Set<string>();
+  readonly #again = new Set<string>();
+  readonly #penalties = new Map<string, number>();
+  readonly #stopped = new AbortController();
+  #poke: () => void = () => undefined;
+  #poked = false;
+  #storeTrouble: string | null = null;
+
+  constructor(deps: DriveDeps) {
+    this.#deps = deps;
+  }
+
+  /** What keeps the poller from its work; null when nothing does. */
+  get problem(): string | null {
+    return this.#storeTrouble;
+  }
+
+  /** Runs until `stop`. */
+  async run(): Promise<void> {
+    const { store, clock } = this.#deps;
+    while (!this.#stopped.signal.aborted) {
+      this.#poked = false;
+      let sleepMs = SCAN_AT_LEAST_MS;
+      try {
+        const now = clock.now();
+        const due = (await store.due(now, CONCURRENCY * 4)).filter((id) => this.#mayStart(id));
+        for (const id of due) this.kick(id);
+        const nextAt = due.length > 0 ? null : await store.nextWakeAt();
+        if (nextAt !== null && nextAt > now) sleepMs = nextAt - now;
+        this.#storeTrouble = null;
+      } catch (error) {
+        this.#noteTrouble(error);
+      }
+      await this.#sleep(sleepMs);
+    }
+  }
+
+  /** Drives the actor soon; again, when it is being driven already. */
+  kick(id: string): void {
+    if (this.#stopped.signal.aborted) return;
+    if (this.#running.has(id)) this.#again.add(id);
+    else if (this.#running.size < CONCURRENCY) void this.#start(id);
+    else this.#waiting.add(id);
+  }
+
+  /** Drives the actor and waits until it rests; null when that failed. */
+  async settle(id: string): Promise<DriveAnswer | null> {
+    await this.#running.get(id);
+    return this.#stopped.signal.aborted ? null : (this.#running.get(id) ?? this.#start(id));
+  }
+
+  /** No new drives; running effects get `graceMs` to end, then are aborted. Resolves when none is left. */
+  async stop(graceMs: number): Promise<void> {
+    this.#waiting.clear();
+    this.#stopping = true;
+    this.#wake();
+    const idle = Promise.allSettled([...this.#running.values()]);
+    await Promise.race([idle, pause(graceMs, undefined, { ref: false })]);
+    this.#stopped.abort(new Error('the orchestrator is stopping'));
+    this.#wake();
+    await Promise.allSettled([...this.#running.values()]);
+  }
+  #stopping = false;
+
+  #mayStart(id: string): boolean {
+    const until = this.#penalties.get(id);
+    if (until === undefined) return !this.#running.has(id);
+    if (performance.now() < until) return false;
+    this.#penalties.delete(id);
+    return !this.#running.has(id);
+  }
+
+  #start(id: string): Promise<DriveAnswer | null> {
+    this.#waiting.delete(id);
+    const running = this.#drive(id).finally(() => {
+      this.#running.delete(id);
+      if (this.#again.delete(id)) this.kick(id);
+      const [next] = this.#waiting;
+      if (next !== undefined) this.kick(next);
+      this.#wake();
+    });
+    this.#running.set(id, running);
+    return running;
+  }
+
+  async #drive(id: string): Promise<DriveAnswer | null> {
+    try {
+      const options = this.#stopping ? { budgetMs: 0 } : {};
+      const answer = await drive(this.#deps, id, { ...options, signal: this.#stopped.signal });
+      if (answer.kind === 'superseded') this.#penalize(id, 60_000);
+      return answer;
+    } catch (error) {
+      this.#penalize(id, PENALTY_MS);
+      this.#noteTrouble(error, id);
+      return null;
+    }
+  }
+
+  #penalize(id: string, ms: number): void {
+    this.#penalties.set(id, performance.now() + ms);
+  }
+
+  #noteTrouble(error: unknown, id?: string): void {
+    const text = id === undefined ? messageOf(error) : `${id}: ${messageOf(error)}`;
+    if (this.#storeTrouble === null) this.#deps.log?.(`cannot go on for now: ${text}`);
+    this.#storeTrouble = text;
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (this.#poked || this.#stopped.signal.aborted) return;
+    const woken = new AbortController();
+    this.#poke = () => woken.abort();
+    const byClock = this.#deps.clock.sleep(ms, woken.signal).catch(() => undefined);
+    const byWall = pause(SCAN_AT_LEAST_MS, undefined, { signal: woken.signal }).catch(() => undefined);
+    await Promise.race([byClock, byWall]);
+    woken.abort();
+  }
+
+  #wake(): void {
+    this.#poked = true;
+    this.#poke();
+  }
+}
