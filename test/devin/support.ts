@@ -49,11 +49,13 @@ export function json(response: ServerResponse, status: number, body: unknown, he
 /** A clock that only moves when told. */
 export function createHandClock(start = Date.UTC(2026, 7, 4, 12)) {
   let now = start;
+  let slept = 0;
   const sleepers = new Set<{ dueAt: number; wake: () => void }>();
   const clock: Clock = {
     now: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
+        slept += 1;
         if (signal?.aborted) return reject(signal.reason);
         const sleeper = { dueAt: now + ms, wake: resolve };
         sleepers.add(sleeper);
@@ -71,7 +73,7 @@ export function createHandClock(start = Date.UTC(2026, 7, 4, 12)) {
       sleeper.wake();
     }
   };
-  return { clock, advance, sleeping: () => sleepers.size };
+  return { clock, advance, slept: () => slept };
 }
 
 export const TOKEN = 'cog_secret-of-this-test';
