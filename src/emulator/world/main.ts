@@ -1,0 +1,65 @@
+/**
+ * The embedded world as a process of its own.
+ *
+ *     node --import tsx src/emulator/world/main.ts --dir <directory> [--speed 60]
+ *
+ * Prints one line of JSON, `{"url","token","devinUrl","vercelUrl","pid"}`, and
+ * serves until SIGTERM or SIGINT; with `--while-stdin` also no longer than its
+ * standard input is open, so that it dies with whoever started it.
+ */
+import { parseArgs } from 'node:util';
+import { startWorld, type WorldOptions } from './index.js';
+
+const { values } = parseArgs({
+  options: {
+    dir: { type: 'string' },
+    speed: { type: 'string' },
+    'devin-port': { type: 'string' },
+    'vercel-port': { type: 'string' },
+    'devin-skew-ms': { type: 'string' },
+    'vercel-skew-ms': { type: 'string' },
+    'max-lifetime-ms': { type: 'string' },
+    'while-stdin': { type: 'boolean' },
+  },
+});
+
+const world = await startWorld(readOptions());
+const line = {
+  url: world.devinUrl,
+  token: world.worldToken,
+  devinUrl: world.devinUrl,
+  vercelUrl: world.vercelUrl,
+  pid: process.pid,
+};
+process.stdout.write(`${JSON.stringify(line)}\n`);
+
+let ending = false;
+const end = () => {
+  if (ending) return;
+  ending = true;
+  world.close().then(
+    () => process.exit(0),
+    () => process.exit(1),
+  );
+};
+process.on('SIGTERM', end);
+process.on('SIGINT', end);
+if (values['while-stdin']) process.stdin.resume().on('close', end);
+
+function readOptions(): WorldOptions {
+  if (!values.dir) throw new Error('--dir is needed: a directory for the disks of sandboxes');
+  return {
+    dir: values.dir,
+    speed: numberOf('speed', 1),
+    ports: { devin: numberOf('devin-port', 0), vercel: numberOf('vercel-port', 0) },
+    skew: { devinMs: numberOf('devin-skew-ms', 0), vercelMs: numberOf('vercel-skew-ms', 0) },
+    ...(values['max-lifetime-ms'] ? { plan: { maxLifetimeMs: numberOf('max-lifetime-ms', 0) } } : {}),
+  };
+}
+
+function numberOf(name: Exclude<keyof typeof values, 'dir' | 'while-stdin'>, otherwise: number): number {
+  const text = values[name];
+  const value = text === undefined ? otherwise : Number(text);
+  if (!Number.isFinite(value)) throw new Error(`--${name} must be a number`);
+  return value;
+}
