@@ -14,10 +14,19 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-/** The lifecycle's step of a dotted state, or null for a state beside it, such as `lost`. */
+/** States of the chart that come after a release, by the step that they are drawn at. */
+const AFTER_RELEASE = new Set(['parked', 'discarding', 'ended']);
+
+/** The lifecycle's step of a dotted state, or null for one beside it, such as `lost`. */
 export function stepOf(state: string): Step | null {
   const top = topOf(state);
-  return STEPS.find((step) => step === top) ?? null;
+  return AFTER_RELEASE.has(top) ? 'released' : (STEPS.find((step) => step === top) ?? null);
+}
+
+/** Whether a session in this state has nothing to do until something happens to it. */
+export function isAtRest(state: string): boolean {
+  const step = stepOf(state);
+  return step === null || step === 'released';
 }
 
 /** `serving.awaitingRunning` -> `serving · awaiting running`. */
@@ -33,25 +42,40 @@ export function inWords(name: string): string {
   );
 }
 
+/** `trouble`: an operator has to act. */
 export type Group = 'trouble' | 'working' | 'waiting' | 'resting';
 
-/** Which part of a list a session belongs in, most interesting first. */
+/** Which part of a list a session belongs in. */
 export function groupOf(session: SessionView): Group {
-  if (session.quarantine !== null || session.problem !== null) return 'trouble';
-  const step = stepOf(session.state);
-  if (step === 'queued') return 'waiting';
-  return step === null || step === 'released' ? (session.holdsSlot ? 'working' : 'resting') : 'working';
+  const { state, outcome, problem, quarantine, holdsSlot } = session;
+  const gaveUp = topOf(state) === 'parked' && outcome !== 'stopped';
+  if (quarantine !== null || problem !== null || gaveUp) return 'trouble';
+  if (topOf(state) === 'queued') return 'waiting';
+  return isAtRest(state) && !holdsSlot ? 'resting' : 'working';
 }
 
 /** The actions that make sense for a session now. */
 export function offersOf(session: SessionView): readonly ActionName[] {
   if (session.offers) return session.offers;
-  const step = stepOf(session.state);
-  const atRest = step === null || step === 'released';
   if (session.quarantine !== null) return ['retry'];
-  if (step === 'serving' || step === 'extending') return ['suspend', 'end', 'stop'];
-  if (!atRest) return ['end', 'stop'];
-  return session.problem === null ? ['resume', 'end', 'retry'] : ['retry', 'resume', 'end'];
+  switch (topOf(session.state)) {
+    case 'serving':
+    case 'extending':
+      return ['suspend', 'end', 'stop'];
+    case 'queued':
+    case 'claiming':
+    case 'provisioning':
+    case 'snapshotting':
+      return ['end', 'stop'];
+    case 'released':
+      return session.state === 'released.coolingOff' ? ['retry', 'end'] : ['resume', 'end'];
+    case 'parked':
+      return ['retry', 'end'];
+    case 'lost':
+      return ['end'];
+    default:
+      return [];
+  }
 }
 
 function topOf(state: string): string {

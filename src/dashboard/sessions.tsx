@@ -7,7 +7,16 @@
  */
 import type { FC } from 'hono/jsx';
 import { durationInWords } from './assets/format.js';
-import { type Group, groupOf, inWords, offersOf, STEPS, stateInWords, stepOf } from './lifecycle.js';
+import {
+  type Group,
+  groupOf,
+  inWords,
+  isAtRest,
+  offersOf,
+  STEPS,
+  stateInWords,
+  stepOf,
+} from './lifecycle.js';
 import type { ActionName, FleetView, SessionView } from './view.js';
 
 /** Most resting sessions that are drawn; the rest are counted. */
@@ -48,7 +57,7 @@ export const Live: FC<{ view: FleetView } & ActionContext> = ({ view, ...actions
 const Summary: FC<{ view: FleetView }> = ({ view }) => {
   const { used, max } = view.slots;
   const resting = Object.entries(view.states).reduce(
-    (sum, [state, count]) => (stepOf(state) === 'released' ? sum + count : sum),
+    (sum, [state, count]) => (isAtRest(state) ? sum + count : sum),
     0,
   );
   return (
@@ -67,7 +76,7 @@ const Summary: FC<{ view: FleetView }> = ({ view }) => {
         </dd>
       </div>
       <div>
-        <dt>Released</dt>
+        <dt>At rest</dt>
         <dd>
           <b>{resting}</b>
         </dd>
