@@ -29,7 +29,7 @@ import { DIR_MARK, killProcesses, killProcessesNow } from './processes.js';
 import { listen } from './server.js';
 import { deleteSnapshot, snapshotsOf } from './snapshots.js';
 import { killVm, ownerOf } from './stop.js';
-import { sandboxView } from './views.js';
+import { sandboxViews } from './views.js';
 
 export type { Calls, Operation } from './calls.js';
 export type { VercelCloud, VercelCloudOptions } from './cloud.js';
@@ -103,8 +103,8 @@ function createSwitches(options: VercelCloudOptions, state: CloudState): Omit<Ve
     projectId: state.projectId,
     faults: new Faults(),
     calls: new Calls(),
-    sandboxes: () => [...state.sandboxes.values()].map((sandbox) => sandboxView(state, sandbox)),
-    removed: () => state.removed.map((sandbox) => sandboxView(state, sandbox)),
+    sandboxes: () => sandboxViews(state, state.sandboxes.values()),
+    removed: () => sandboxViews(state, state.removed),
     async kill(name, as = 'aborted') {
       const sandbox = sandboxOf(state, name);
       await killVm(state, sandbox, currentVm(sandbox), as);

@@ -35,29 +35,58 @@ interface Entry {
   readonly session: number;
 }
 
-/** Living processes of the owner. A few milliseconds: it reads /proc. */
-export function processesOf(owner: Owner): number[] {
-  const table = readTable();
-  if (table === null) return [...owner.leaders];
-  const owned = new Set<number>();
-  for (const entry of table.values()) if (isOwned(entry, owner, table)) owned.add(entry.pid);
-  for (let found = owned.size > 0; found; ) {
-    found = false;
-    for (const { pid, parent } of table.values()) {
-      if (owned.has(pid) || !owned.has(parent)) continue;
-      owned.add(pid);
-      found = true;
+/** /proc as it was at one moment; reading it takes a few milliseconds. */
+export class ProcessTable {
+  private readonly entries = readEntries();
+  private readonly environments = new Map<number, string>();
+
+  /** Pids of the owner's living processes. */
+  of(owner: Owner): number[] {
+    if (this.entries === null) return [...owner.leaders];
+    const owned = new Set<number>();
+    for (const entry of this.entries.values()) if (this.isOwned(entry, owner)) owned.add(entry.pid);
+    for (let found = owned.size > 0; found; ) {
+      found = false;
+      for (const { pid, parent } of this.entries.values()) {
+        if (owned.has(pid) || !owned.has(parent)) continue;
+        owned.add(pid);
+        found = true;
+      }
     }
+    owned.delete(process.pid);
+    return [...owned];
   }
-  owned.delete(process.pid);
-  return [...owned];
+
+  private isOwned(entry: Entry, owner: Owner): boolean {
+    if (entry.pid === process.pid) return false;
+    if (owner.leaders.has(entry.group) || owner.leaders.has(entry.session)) return true;
+    return (
+      this.environmentOf(entry.pid).includes(`\0${owner.mark}\0`) ||
+      (this.isOrphan(entry) && worksIn(entry.pid, owner.disk))
+    );
+  }
+
+  /** Each variable between two NULs. */
+  private environmentOf(pid: number): string {
+    const known = this.environments.get(pid);
+    if (known !== undefined) return known;
+    const environment = `\0${readText(`/proc/${pid}/environ`)}`;
+    this.environments.set(pid, environment);
+    return environment;
+  }
+
+  /** Adopted by init or by a session manager, because its parent died. */
+  private isOrphan({ parent }: Entry): boolean {
+    if (parent === 1) return true;
+    return this.entries?.has(parent) === true && readText(`/proc/${parent}/comm`).trim() === 'systemd';
+  }
 }
 
 /** Kills until none is left. @throws Error when processes survive SIGKILL for ten seconds. */
 export async function killProcesses(owner: () => Owner): Promise<void> {
   const giveUpAt = Date.now() + 10_000;
   for (;;) {
-    const pids = processesOf(owner());
+    const pids = new ProcessTable().of(owner());
     if (pids.length === 0) return;
     if (Date.now() > giveUpAt) throw new Error(`processes survived SIGKILL: ${pids.join(' ')}`);
     signalAll(pids);
@@ -67,7 +96,7 @@ export async function killProcesses(owner: () => Owner): Promise<void> {
 
 /** For the moments when nothing can be awaited any more. */
 export function killProcessesNow(owner: Owner): void {
-  signalAll(processesOf(owner));
+  signalAll(new ProcessTable().of(owner));
 }
 
 export function describeProcess(pid: number): ProcessView {
@@ -84,20 +113,6 @@ function signalAll(pids: readonly number[]): void {
   }
 }
 
-function isOwned(entry: Entry, owner: Owner, table: ReadonlyMap<number, Entry>): boolean {
-  if (entry.pid === process.pid) return false;
-  if (owner.leaders.has(entry.group) || owner.leaders.has(entry.session)) return true;
-  const environment = readText(`/proc/${entry.pid}/environ`);
-  if (environment.startsWith(`${owner.mark}\0`) || environment.includes(`\0${owner.mark}\0`)) return true;
-  return isOrphan(entry, table) && worksIn(entry.pid, owner.disk);
-}
-
-/** Adopted by init or by a session manager, because its parent died. */
-function isOrphan(entry: Entry, table: ReadonlyMap<number, Entry>): boolean {
-  if (entry.parent === 1) return true;
-  return table.has(entry.parent) && readText(`/proc/${entry.parent}/comm`).trim() === 'systemd';
-}
-
 function worksIn(pid: number, disk: string): boolean {
   try {
     const cwd = readlinkSync(`/proc/${pid}/cwd`);
@@ -107,7 +122,8 @@ function worksIn(pid: number, disk: string): boolean {
   }
 }
 
-function readTable(): Map<number, Entry> | null {
+/** Null where there is no /proc. */
+function readEntries(): Map<number, Entry> | null {
   let names: string[];
   try {
     names = readdirSync('/proc');

@@ -11,7 +11,7 @@ import {
 } from './model.js';
 import { workingDirectory } from './paths.js';
 import type { PolicyAnswer } from './policy.js';
-import { describeProcess, type ProcessView, processesOf } from './processes.js';
+import { describeProcess, ProcessTable, type ProcessView } from './processes.js';
 import { expiresAt, snapshotsOf } from './snapshots.js';
 import { ownerOf } from './stop.js';
 
@@ -61,7 +61,12 @@ export interface SandboxView {
   readonly overlapped: boolean;
 }
 
-export function sandboxView(state: CloudState, sandbox: Sandbox): SandboxView {
+export function sandboxViews(state: CloudState, sandboxes: Iterable<Sandbox>): SandboxView[] {
+  const table = new ProcessTable();
+  return [...sandboxes].map((sandbox) => sandboxView(state, sandbox, table));
+}
+
+function sandboxView(state: CloudState, sandbox: Sandbox, table: ProcessTable): SandboxView {
   const vm = currentVm(sandbox);
   const now = state.clock.now();
   return {
@@ -72,7 +77,7 @@ export function sandboxView(state: CloudState, sandbox: Sandbox): SandboxView {
     cwd: workingDirectory(state.disks.live(sandbox.name)),
     policy: sandbox.policy,
     expiresAt: vmExpiresAt(vm),
-    vms: sandbox.vms.map((each) => vmView(state, each)),
+    vms: sandbox.vms.map((each) => vmView(state, each, table)),
     snapshots: snapshotsOf(state, sandbox.name).map((each) => ({
       id: each.id,
       createdAt: each.createdAt,
@@ -84,7 +89,7 @@ export function sandboxView(state: CloudState, sandbox: Sandbox): SandboxView {
   };
 }
 
-function vmView(state: CloudState, vm: Vm): VmView {
+function vmView(state: CloudState, vm: Vm, table: ProcessTable): VmView {
   return {
     id: vm.id,
     status: vm.status,
@@ -93,7 +98,7 @@ function vmView(state: CloudState, vm: Vm): VmView {
     policy: vm.policy,
     timeoutMs: vm.timeoutMs,
     sourceSnapshotId: vm.sourceSnapshotId,
-    processes: isAlive(vm) ? processesOf(ownerOf(state, vm)).map(describeProcess) : [],
+    processes: isAlive(vm) ? table.of(ownerOf(state, vm)).map(describeProcess) : [],
     commands: [...vm.commands.values()].map(({ id, name, args, exitCode }) => ({ id, name, args, exitCode })),
   };
 }
