@@ -1,12 +1,12 @@
 /**
- * Kysely over one connection of @libsql/client's SQLite.
+ * Kysely over @libsql/client's SQLite, for single statements.
  *
- * Never more than one connection per client: the client opens new ones lazily
- * and without pragmas, so what matters is set again before each transaction.
- * The caller serialises transactions (see write-queue.ts); single statements
- * need no care, as the client runs each in one synchronous step.
+ * `target` answers what executes them now: the client, or the transaction that
+ * is open on it. Transactions are not made here but by the write queue: the
+ * client opens connections lazily and without pragmas, and one commit may
+ * carry many writes.
  */
-import type { Client, InArgs, ResultSet, Transaction } from '@libsql/client';
+import type { Client, InArgs } from '@libsql/client';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -18,14 +18,18 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { BugError } from '../errors.js';
+
+/** A client or a transaction. */
+export type Target = Pick<Client, 'execute'>;
 
 export class LibsqlDialect implements Dialect {
-  readonly #client: Client;
-  constructor(client: Client) {
-    this.#client = client;
+  readonly #target: () => Target;
+  constructor(target: () => Target) {
+    this.#target = target;
   }
   createDriver(): Driver {
-    return new LibsqlDriver(this.#client);
+    return new LibsqlDriver(this.#target);
   }
   createAdapter(): SqliteAdapter {
     return new SqliteAdapter();
@@ -39,50 +43,34 @@ export class LibsqlDialect implements Dialect {
 }
 
 class LibsqlDriver implements Driver {
-  readonly #client: Client;
   readonly #connection: LibsqlConnection;
-  constructor(client: Client) {
-    this.#client = client;
-    this.#connection = new LibsqlConnection(client);
+  constructor(target: () => Target) {
+    this.#connection = new LibsqlConnection(target);
   }
   async init(): Promise<void> {}
   async acquireConnection(): Promise<DatabaseConnection> {
     return this.#connection;
   }
-  async beginTransaction(): Promise<void> {
-    await this.#client.execute('pragma synchronous = full');
-    this.#connection.transaction = await this.#client.transaction('write');
-  }
-  async commitTransaction(): Promise<void> {
-    const { transaction } = this.#connection;
-    this.#connection.transaction = null;
-    await transaction?.commit();
-  }
-  async rollbackTransaction(): Promise<void> {
-    const { transaction } = this.#connection;
-    this.#connection.transaction = null;
-    // Unlike rollback(), close() is content when SQLite has rolled back by itself (a full disk).
-    transaction?.close();
-  }
   async releaseConnection(): Promise<void> {}
-  async destroy(): Promise<void> {
-    this.#client.close();
-  }
+  beginTransaction = unsupported;
+  commitTransaction = unsupported;
+  rollbackTransaction = unsupported;
+  /** The client is its maker's to close. */
+  async destroy(): Promise<void> {}
 }
 
 class LibsqlConnection implements DatabaseConnection {
-  readonly #client: Client;
-  transaction: Transaction | null = null;
-  constructor(client: Client) {
-    this.#client = client;
+  readonly #target: () => Target;
+  constructor(target: () => Target) {
+    this.#target = target;
   }
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = { sql: query.sql, args: query.parameters as InArgs };
-    const result: ResultSet = await (this.transaction ?? this.#client).execute(statement);
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const result = await this.#target().execute({ sql, args: parameters as InArgs });
     return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowsAffected) };
   }
-  // biome-ignore lint/correctness/useYield: the port has it, nothing here streams
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not supported');
-  }
+  streamQuery = unsupported;
+}
+
+function unsupported(): never {
+  throw new BugError('only single statements are executed here');
 }

@@ -6,7 +6,7 @@
  */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { createClient } from '@libsql/client';
+import { type Client, createClient } from '@libsql/client';
 import { Kysely, sql } from 'kysely';
 import { messageOf, RefusedError, TransientError } from '../errors.js';
 import type { Backend } from './backend.js';
@@ -27,12 +27,12 @@ export async function openSqlite(url: string): Promise<Backend> {
   const file = fileOf(url);
   try {
     mkdirSync(dirname(file), { recursive: true });
-    const writer = connect(url);
-    const reader = connect(url);
+    const writer = createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS });
+    const reader = createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS });
     const backend = new SqliteBackend(writer, reader, join(realpathSync(dirname(file)), basename(file)));
     try {
-      await retryWhileBusy(() => sql`pragma journal_mode = wal`.execute(writer));
-      await retryWhileBusy(() => sql`pragma query_only = on`.execute(reader));
+      await retryWhileBusy(() => writer.execute('pragma journal_mode = wal'));
+      await retryWhileBusy(() => reader.execute('pragma query_only = on'));
       await backend.transact('open the database', (db) => migrate(db, 'sqlite'));
     } catch (error) {
       await backend.close();
@@ -55,30 +55,27 @@ function fileOf(url: string): string {
   return resolve(decodeURIComponent(path.replace(/^\/\/(localhost)?(?=\/)/, '')));
 }
 
-function connect(url: string): Kysely<Tables> {
-  const client = createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS });
-  return new Kysely<Tables>({ dialect: new LibsqlDialect(client) });
-}
-
 class SqliteBackend implements Backend {
   readonly dialect = 'sqlite';
   readonly now = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
   readonly journalTurn = sql`1`;
-  readonly #writer: Kysely<Tables>;
-  readonly #reader: Kysely<Tables>;
+  readonly #writer: Client;
+  readonly #reader: Client;
   readonly #queue: WriteQueue;
+  readonly #db: Db;
   #closed = false;
 
-  constructor(writer: Kysely<Tables>, reader: Kysely<Tables>, file: string) {
+  constructor(writer: Client, reader: Client, file: string) {
     this.#writer = writer;
     this.#reader = reader;
     this.#queue = new WriteQueue(writer, file);
+    this.#db = new Kysely<Tables>({ dialect: new LibsqlDialect(() => reader) });
   }
 
   async read<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
     this.#assertOpen(label);
     try {
-      return await retryWhileBusy(() => query(this.#reader));
+      return await retryWhileBusy(() => query(this.#db));
     } catch (error) {
       throw toStoreError(label, error);
     }
@@ -106,8 +103,8 @@ class SqliteBackend implements Backend {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#queue.idle();
-    await this.#reader.destroy();
-    await this.#writer.destroy();
+    this.#reader.close();
+    this.#writer.close();
   }
 
   #assertOpen(label: string): void {

@@ -7,8 +7,11 @@
  * commit that made it durable.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { CompiledQuery, type Kysely } from 'kysely';
+import type { Client, Transaction } from '@libsql/client';
+import { Kysely } from 'kysely';
+import { BugError } from '../errors.js';
 import { isBusy, toStoreError } from './failure.js';
+import { LibsqlDialect } from './libsql-dialect.js';
 import type { Db, Tables } from './schema.js';
 
 /** Bounds how long one group keeps the event loop and the file's lock. */
@@ -17,15 +20,19 @@ const LARGEST_GROUP = 100;
 const BUSY_LIMIT_MS = 5_000;
 
 export class WriteQueue {
-  readonly #db: Kysely<Tables>;
+  readonly #client: Client;
   readonly #file: string;
+  /** Executes within the transaction of the group that is under way. */
+  readonly #db: Db;
+  #transaction: Transaction | null = null;
   #waiting: Write[] = [];
   #draining: Promise<void> | null = null;
 
-  /** `file` identifies the database among all that this process has open. */
-  constructor(db: Kysely<Tables>, file: string) {
-    this.#db = db;
+  /** `client` has one connection and is used by nobody else; `file` identifies the database in this process. */
+  constructor(client: Client, file: string) {
+    this.#client = client;
     this.#file = file;
+    this.#db = new Kysely<Tables>({ dialect: new LibsqlDialect(() => this.#current()) });
   }
 
   /** `savepoint` false: the query is one statement, which SQLite undoes by itself when it fails. */
@@ -53,39 +60,48 @@ export class WriteQueue {
   async #commitGroup(): Promise<void> {
     let group: Write[] = [];
     try {
-      await retryWhileBusy(
-        () =>
-          this.#db.transaction().execute(async (db) => {
-            group = this.#waiting.splice(0, LARGEST_GROUP);
-            for (const write of group) await write.perform(db);
-          }),
-        // Once something ran, a busy error is the group's: it must not run twice.
-        () => group.length === 0,
-      );
+      const transaction = await retryWhileBusy(() => this.#begin());
+      this.#transaction = transaction;
+      try {
+        group = this.#waiting.splice(0, LARGEST_GROUP);
+        for (const write of group) await write.perform(this.#db, transaction);
+        await transaction.commit();
+      } finally {
+        this.#transaction = null;
+        // Rolls back unless committed, and is content when SQLite has done so by itself (a full disk).
+        transaction.close();
+      }
       for (const write of group) write.settle();
     } catch (error) {
       if (group.length === 0) group = this.#waiting.splice(0);
       for (const write of group) write.fail(error);
     }
   }
+
+  async #begin(): Promise<Transaction> {
+    // Each time, because the client may have opened a new connection.
+    await this.#client.execute('pragma synchronous = full');
+    return this.#client.transaction('write');
+  }
+
+  #current(): Transaction {
+    if (!this.#transaction) throw new BugError('a write outlived its transaction');
+    return this.#transaction;
+  }
 }
 
 /** Tries again for about five seconds while another process holds the file. */
-export async function retryWhileBusy<T>(attempt: () => Promise<T>, mayRetry = () => true): Promise<T> {
+export async function retryWhileBusy<T>(attempt: () => Promise<T>): Promise<T> {
   const endAt = performance.now() + BUSY_LIMIT_MS;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isBusy(error) || !mayRetry() || performance.now() > endAt) throw error;
+      if (!isBusy(error) || performance.now() > endAt) throw error;
       await sleep(2 + Math.random() * 15);
     }
   }
 }
-
-const SAVEPOINT = CompiledQuery.raw('savepoint write');
-const ROLLBACK = CompiledQuery.raw('rollback to write');
-const RELEASE = CompiledQuery.raw('release write');
 
 class Write {
   #settle: (() => void) | null = null;
@@ -98,19 +114,17 @@ class Write {
   ) {}
 
   /** Runs the query and keeps its outcome back until the commit. Throws only when the whole group is lost. */
-  async perform(db: Db): Promise<void> {
-    if (this.savepoint) await db.executeQuery(SAVEPOINT);
+  async perform(db: Db, transaction: Transaction): Promise<void> {
+    if (this.savepoint) await transaction.executeMultiple('savepoint write');
     try {
       const value = await this.query(db);
       this.#settle = () => this.resolve(value);
     } catch (error) {
       this.#settle = () => this.fail(error);
-      if (this.savepoint)
-        await db.executeQuery(ROLLBACK).catch(() => {
-          throw error;
-        });
+      if (transaction.closed) throw error;
+      if (this.savepoint) await transaction.executeMultiple('rollback to write');
     }
-    if (this.savepoint) await db.executeQuery(RELEASE);
+    if (this.savepoint) await transaction.executeMultiple('release write');
   }
 
   settle(): void {
