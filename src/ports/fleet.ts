@@ -71,7 +71,8 @@ export interface WatchHint {
 export interface Fleet {
   /**
    * Walks the whole queue of the outpost once.
-   * `complete` is false when the walk met a repeated cursor or its page cap: absence then means nothing.
+   * `complete` is false when the walk met a repeated cursor, its page cap or an unreadable row: absence then
+   * means nothing.
    */
   list(signal: AbortSignal): Promise<{ entries: readonly QueueEntry[]; complete: boolean }>;
   /** One row; null when the queue does not have it. */
@@ -81,7 +82,8 @@ export interface Fleet {
   /** Gives the claim back. Not ours and gone both count as released. */
   release(sessionId: string, acceptorId: string, signal: AbortSignal): Promise<void>;
   /**
-   * Yields hints until the stream ends (by design after at most five minutes) or `signal` aborts.
+   * Yields hints until the stream ends (by design after at most five minutes) or `signal` aborts, which throws
+   * its reason. A stream that breaks off throws `TransientError`.
    * The caller opens the next one; a list always runs beside it.
    */
   watch(signal: AbortSignal): AsyncIterable<WatchHint>;
