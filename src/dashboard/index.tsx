@@ -39,13 +39,10 @@ const ASSETS = [
 ] as const;
 
 const actionName = z.enum(ACTION_NAMES);
-const actionForm = z.object({
-  token: z.string().max(200).default(''),
-  id: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,200}$/)
-    .optional(),
-});
+const sessionId = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/)
+  .optional();
 
 export function createDashboard(deps: DashboardDeps): Hono {
   const app = new Hono();
@@ -89,18 +86,18 @@ export function createDashboard(deps: DashboardDeps): Hono {
       : c.json({ status: 'unready', reason: health.reason }, 503);
   });
 
-  app.post('/actions/:name', bodyLimit({ maxSize: 4096 }), async (c) => {
-    const wantsJson = c.req.header('accept')?.includes('application/json') ?? false;
-    const form = actionForm.safeParse(Object.fromEntries(new URLSearchParams(await c.req.text())));
-    const token = c.req.header('x-action-token') ?? form.data?.token ?? '';
-    if (!isSameToken(token, deps.token))
+  const small = bodyLimit({ maxSize: 4096, onError: (c) => c.text('The form is too large.\n', 413) });
+  app.post('/actions/:name', small, async (c) => {
+    const form = new URLSearchParams(await c.req.text());
+    if (!isSameToken(c.req.header('x-action-token') ?? form.get('token') ?? '', deps.token))
       return c.text('This page is out of date: the orchestrator was restarted. Load it again.\n', 403);
     const name = actionName.safeParse(c.req.param('name')).data;
     const act = name && deps.actions[name];
     if (!act) return c.text('There is no such action here.\n', 404);
-    if (!form.success) return c.text('The form has to name a session by its id.\n', 400);
-    const answer = await act(form.data.id).catch((error) => ({ ok: false, message: messageOf(error) }));
-    if (wantsJson) return c.json(answer, answer.ok ? 200 : 409);
+    const id = sessionId.safeParse(form.get('id') ?? undefined);
+    if (!id.success) return c.text('The form has to name a session by its id.\n', 400);
+    const answer = await act(id.data).catch((error) => ({ ok: false, message: messageOf(error) }));
+    if (c.req.header('accept')?.includes('application/json')) return c.json(answer, answer.ok ? 200 : 409);
     return c.redirect(`/?note=${notes.keep(answer)}`, 303);
   });
 
