@@ -180,12 +180,12 @@ test('a path outside of the sandbox -> 400, and nothing is written there', async
 });
 
 test('close -> every process of every vm is dead', async () => {
-  const { cloud, create, view } = await startRig();
+  const { cloud, create, pids: pidsOf } = await startRig();
   const pids: number[] = [];
   for (let index = 0; index < 2; index++) {
     const sandbox = await create();
     await sandbox.runCommand('sh', ['-c', 'setsid sleep 300 & exit 0']);
-    pids.push(...(view(sandbox.name).vms[0]?.processes ?? []).map(({ pid }) => pid));
+    pids.push(...pidsOf(sandbox.name));
   }
   expect(pids.map(isAlive)).toEqual([true, true]);
   await cloud.close();

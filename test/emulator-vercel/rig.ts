@@ -1,11 +1,13 @@
 /** A cloud of its own for each test, and the real SDK pointed at it. */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Sandbox } from '@vercel/sandbox';
 import { onTestFinished } from 'vitest';
 import {
+  type SandboxView,
   startVercelCloud,
   type VercelCloud,
   type VercelCloudOptions,
@@ -22,7 +24,9 @@ export interface Rig {
   get(name: string, resume?: boolean): Promise<Sandbox>;
   /** One request past the SDK. */
   raw(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  view(name: string): ReturnType<VercelCloud['sandboxes']>[number];
+  view(name: string): SandboxView;
+  /** The living processes of a sandbox's current vm; fails when there is none. */
+  pids(name: string): number[];
 }
 
 /** Ends with the test. */
@@ -37,6 +41,11 @@ export async function startRig(options: Partial<VercelCloudOptions> = {}): Promi
   const redirected: typeof fetch = (input, init) =>
     fetch(String(input).replace('https://vercel.com/api', cloud.url), init);
   const via = { token, teamId, projectId, fetch: redirected };
+  const view = (name: string) => {
+    const found = cloud.sandboxes().find((each) => each.name === name);
+    if (!found) throw new Error(`no sandbox ${name}`);
+    return found;
+  };
   return {
     cloud,
     dir,
@@ -52,13 +61,25 @@ export async function startRig(options: Partial<VercelCloudOptions> = {}): Promi
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
     },
-    view: (name) => {
-      const view = cloud.sandboxes().find((each) => each.name === name);
-      if (!view) throw new Error(`no sandbox ${name}`);
-      return view;
+    view,
+    pids: (name) => {
+      const pids =
+        view(name)
+          .vms.at(-1)
+          ?.processes.map(({ pid }) => pid) ?? [];
+      if (pids.length === 0) throw new Error(`no processes in ${name}`);
+      return pids;
     },
   };
 }
+
+/** Parts of the API's answers that tests look at past the SDK. */
+export interface Wire {
+  readonly error: { readonly code: string; readonly message: string };
+  readonly sandbox: Readonly<Record<string, unknown>>;
+  readonly session: Readonly<Record<string, unknown>> & { readonly startedAt: number };
+}
+export const wire = async (answer: Response) => (await answer.json()) as Wire;
 
 /** Waits until `look` answers something; fails after ten seconds. */
 export async function until<T>(
@@ -73,10 +94,11 @@ export async function until<T>(
   }
 }
 
+/** Whether a process runs; one that waits to be reaped does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
   }
