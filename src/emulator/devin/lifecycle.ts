@@ -65,13 +65,16 @@ export function createLifecycle(options: LifecycleOptions, queue: Queue, journal
     if (status !== 'suspended') session.over.abort(new WrongMomentError(`${session.id} is ${status}`));
   };
 
+  const finishing = new WeakSet<Session>();
   const finishLater = (session: Session) => {
-    const { wish } = session;
+    if (finishing.has(session)) return;
+    finishing.add(session);
     clock.sleep(options.statusLagMs, options.signal).then(
       () => {
-        if (session.wish !== wish || isEnded(session)) return;
-        if (wish === 'sleep') finish(session, 'suspended');
-        else if (wish === 'end') finish(session, 'terminated');
+        finishing.delete(session);
+        if (isEnded(session)) return;
+        if (session.wish === 'sleep') finish(session, 'suspended');
+        else if (session.wish === 'end') finish(session, 'terminated');
       },
       () => {},
     );
@@ -107,7 +110,12 @@ export function createLifecycle(options: LifecycleOptions, queue: Queue, journal
 
   const play = (session: Session) => {
     const signal = AbortSignal.any([options.signal, session.over.signal]);
-    playScript(session.script, session.place, {
+    playScript(session.script, {
+      position: () => session.position,
+      advance: () => {
+        session.position += 1;
+        journal.note(session, 'step', String(session.position));
+      },
       attached: () => journal.until(session, () => session.wish === 'run' && isConnected(session), signal),
       sleep: (ms) => clock.sleep(ms, signal),
       run: async (command) => {

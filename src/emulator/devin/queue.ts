@@ -86,9 +86,10 @@ export function createQueue(options: QueueOptions, journal: Journal) {
     const { entry } = session;
     if (options.leftoverMs === 0) return leave(session);
     touch(session);
+    const stamp = entry?.updatedAt;
     clock.sleep(options.leftoverMs, options.signal).then(
       () => {
-        if (session.entry === entry && entry?.phase === 'pending' && isEnded(session)) leave(session);
+        if (session.entry === entry && entry?.updatedAt === stamp) leave(session);
       },
       () => {},
     );

@@ -26,6 +26,9 @@ export type Step = z.infer<typeof stepSchema>;
 
 /** What the interpreter of a script may do to its session. */
 export interface Hands {
+  /** The number of steps taken. */
+  position(): number;
+  advance(): void;
   /** Resolves when a remote is connected and the session wants to run. */
   attached(): Promise<void>;
   sleep(ms: number): Promise<void>;
@@ -38,23 +41,19 @@ export interface Hands {
 }
 
 /** Takes the steps from `place.position` on; rejects only when its hands do. */
-export async function playScript(
-  script: readonly Step[],
-  place: { position: number },
-  hands: Hands,
-): Promise<void> {
+export async function playScript(script: readonly Step[], hands: Hands): Promise<void> {
   for (;;) {
-    const step = script[place.position];
+    const step = script[hands.position()];
     if (!step) return;
     await hands.attached();
     if ('run' in step) {
       await hands.run(step.run);
-      place.position += 1;
+      hands.advance();
     } else if ('waitMs' in step) {
       await hands.sleep(step.waitMs);
-      place.position += 1;
+      hands.advance();
     } else {
-      place.position += 1;
+      hands.advance();
       if ('suspend' in step) hands.suspend(step.flickerReads ?? 0);
       else if ('crash' in step) await hands.crash(step.crash);
       else if ('hang' in step) await hands.hang();

@@ -86,6 +86,7 @@ export interface SessionEvent {
     | 'refused'
     | 'disconnected'
     | 'told'
+    | 'step'
     | 'output'
     | 'givenUp';
   readonly text: string;
@@ -106,7 +107,8 @@ export interface Session {
   /** Reads left that show `suspended` before it is true. */
   flickerReads: number;
   entry: Entry | null;
-  readonly place: { position: number };
+  /** Steps of the script that were taken. */
+  position: number;
   readonly orders: Order[];
   readonly remotes: Remote[];
   readonly claims: { acceptorId: string; at: number; renewal: boolean; ofEnded: boolean }[];
@@ -137,7 +139,7 @@ export function createSession(id: string, outpostId: string, spec: SessionSpec):
     wish: 'run',
     flickerReads: 0,
     entry: null,
-    place: { position: 0 },
+    position: 0,
     orders: [],
     remotes: [],
     claims: [],
@@ -160,7 +162,7 @@ export function viewOf(session: Session) {
     phase: entry?.phase ?? null,
     acceptor: entry?.acceptorId ?? null,
     claimDeadlineAt: entry?.deadlineAt ?? null,
-    step: session.place.position,
+    step: session.position,
     steps: session.script.length,
     claims: session.claims.map((claim) => ({ ...claim })),
     remotes: {
