@@ -31,6 +31,8 @@ export interface Transition {
   readonly from: string;
   readonly to: string;
   readonly context: unknown;
+  /** One of MAX_CONCURRENT slots became free. */
+  readonly freedSlot: boolean;
 }
 
 export interface DriveDeps {
@@ -274,19 +276,22 @@ class Drive {
       at,
     });
     if (!saved) throw new StaleDriverError(`save ${this.#row.id}: another driver has moved it`);
+    const freedSlot = kind.holdsSlot(this.#snapshot) && !kind.holdsSlot(next);
     this.#snapshot = next;
     this.#rev += 1;
     this.#attempt = 0;
     this.#retryAt = null;
     if (moved && event !== null) {
+      const { id } = this.#row;
       this.#deps.onTransition?.({
-        id: this.#row.id,
+        id,
         rev: this.#rev,
         at,
         event,
         from,
         to,
         context: next.context,
+        freedSlot,
       });
     }
   }

@@ -1,0 +1,180 @@
+/**
+ * `start`: brings an orchestrator up, shows it, and takes it down in order.
+ *
+ * The first Ctrl-C drains, the second stops at once. A restart picks every
+ * session up where it was, because nothing of one lives in this process.
+ */
+import { createOrchestrator, type Orchestrator } from '../compose.js';
+import { describeProblems, readEnvironment } from '../config/index.js';
+import { messageOf, RefusedError } from '../errors.js';
+import { watchDemo } from './demo.js';
+import { type Served, servePage } from './serve.js';
+import { createRecorder } from './recorder.js';
+import { createTerminal, type Terminal } from './terminal.js';
+import { ConfigError, ownWorld, realClouds, runningWorld, type Surroundings } from './world.js';
+
+export const DRAIN_MODES = ['leave', 'finish', 'snapshot'] as const;
+export type DrainMode = (typeof DRAIN_MODES)[number];
+
+export interface StartOptions {
+  /** Real Devin and Vercel instead of the embedded world. */
+  readonly local: boolean;
+  /** Scripted sessions to start in the embedded world. */
+  readonly sessions?: number;
+  /** End when nothing is left to do: 0 when all went well, 1 with the reasons when not. */
+  readonly exitWhenIdle: boolean;
+  /** How many times as fast as the wall the embedded world's clock runs. */
+  readonly speed: number;
+  /** Overrides PORT. */
+  readonly port?: number;
+  readonly json: boolean;
+  /** What the first Ctrl-C does with sessions that are being served. */
+  readonly drain: DrainMode;
+  /** Address of a world that runs already. */
+  readonly world?: string;
+}
+
+/** Runs until it is stopped; answers the exit code. */
+export async function runStart(options: StartOptions): Promise<number> {
+  const env = readEnvironment({ env: process.env, directory: process.cwd() });
+  let around: Surroundings;
+  try {
+    around = options.local
+      ? await realClouds(env)
+      : options.world === undefined
+        ? await ownWorld(env, options.speed)
+        : await runningWorld(env, options.world);
+  } catch (error) {
+    return refuse(error);
+  }
+  const terminal = createTerminal({ stream: process.stdout, clock: around.clock, json: options.json });
+  try {
+    return await serve(options, around, terminal);
+  } catch (error) {
+    terminal.close();
+    return refuse(error);
+  } finally {
+    await around.close();
+  }
+}
+
+async function serve(options: StartOptions, around: Surroundings, terminal: Terminal): Promise<number> {
+  const { config, clock, speed, world } = around;
+  for (const { variable, problem } of around.warnings) terminal.log(`warning: ${variable} ${problem}`);
+  const recorder = createRecorder();
+  const orchestrator = await createOrchestrator({
+    config,
+    clock,
+    speed,
+    ...(around.sandboxFetch === undefined ? {} : { sandboxFetch: around.sandboxFetch }),
+    log: (line) => terminal.log(line),
+    onTransition: (transition) => recorder.note(transition),
+  });
+  let page: Served | null = null;
+  const signals = listenForSignals();
+  try {
+    page = await servePage(orchestrator, {
+      port: options.port ?? config.port,
+      control: world?.control ?? null,
+    });
+    await orchestrator.start();
+    terminal.log(`page: ${page.url}`);
+    const showing = new AbortController();
+    const shown = keepShowing(orchestrator, terminal, showing.signal);
+    const demo =
+      world === null || (options.sessions ?? 0) === 0
+        ? null
+        : watchDemo(orchestrator, world, options.sessions ?? 0, {
+            clock,
+            recorder,
+            exitWhenIdle: options.exitWhenIdle,
+          });
+    demo?.catch(() => undefined);
+    const ended = await Promise.race([
+      signals.first.then(() => null),
+      ...(demo !== null && options.exitWhenIdle ? [demo] : []),
+    ]);
+    if (ended === null) await shutDown(options, around, orchestrator, terminal);
+    showing.abort();
+    await shown;
+    if (ended === null) return 0;
+    terminal.summary(ended.rows);
+    for (const reason of ended.reasons) terminal.log(`failed: ${reason}`);
+    return ended.reasons.length === 0 ? 0 : 1;
+  } finally {
+    signals.close();
+    await orchestrator.stop();
+    await page?.close();
+    terminal.close();
+  }
+}
+
+/** Ctrl-C: claims nothing new, then does with the sessions being served what `--drain` says. */
+async function shutDown(
+  options: StartOptions,
+  around: Surroundings,
+  orchestrator: Orchestrator,
+  terminal: Terminal,
+): Promise<void> {
+  orchestrator.drain();
+  if (options.drain === 'leave') {
+    const view = await orchestrator.view();
+    const ends = view.sessions.flatMap((session) => session.vmExpiresAt ?? []);
+    const running = `${view.slots.used} sessions keep running`;
+    if (around.ownWorld || ends.length === 0) terminal.log('stopping');
+    else
+      terminal.log(`stopping; ${running}: start again before ${new Date(Math.min(...ends)).toISOString()}`);
+    return;
+  }
+  terminal.log(options.drain === 'finish' ? 'waiting for sessions to finish' : 'saving every session');
+  if (options.drain === 'snapshot') await orchestrator.snapshotAll();
+  const never = new AbortController();
+  while ((await orchestrator.view()).slots.used > 0) await orchestrator.changed(never.signal);
+}
+
+async function keepShowing(
+  orchestrator: Orchestrator,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await orchestrator.view().then(
+      (view) => terminal.show(view),
+      () => undefined,
+    );
+    await orchestrator.changed(AbortSignal.any([signal, AbortSignal.timeout(1_000)]));
+  }
+}
+
+function listenForSignals() {
+  let heard = 0;
+  let hear: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  const onSignal = () => {
+    heard += 1;
+    if (heard > 1) process.exit(130);
+    hear();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    first,
+    close() {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+    },
+  };
+}
+
+/** Says what is wrong, and in which setting; answers the exit code. */
+function refuse(error: unknown): number {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`The configuration has problems:\n${describeProblems(error.problems)}\n`);
+    return 2;
+  }
+  const setting = error instanceof RefusedError ? ` (see ${error.setting})` : '';
+  process.stderr.write(`${messageOf(error)}${setting}\n`);
+  return 1;
+}

@@ -1,0 +1,105 @@
+/** Where `start` finds its clouds: the real ones, an embedded world of its own, or one that runs already. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, type Environment, type Problem, parseConfig } from '../config/index.js';
+import type { SessionControl } from '../emulator/devin/index.js';
+import { attachWorld, type Demo, startWorld } from '../emulator/world/index.js';
+import { RefusedError } from '../errors.js';
+import { type Clock, createClock } from '../ports/clock.js';
+import { rewriteFetch } from '../sandbox/fetch.js';
+
+/** The token of a running world; never an argument, which other users of the machine could read. */
+export const WORLD_TOKEN = 'OUTPOSTS_WORLD_TOKEN';
+
+export interface Surroundings {
+  readonly config: Config & { readonly accounts: NonNullable<Config['accounts']> };
+  readonly warnings: readonly Problem[];
+  readonly clock: Clock;
+  readonly speed: number;
+  /** Null with the real clouds. */
+  readonly world: {
+    readonly url: string;
+    readonly control: SessionControl;
+    runDemo(n: number, signal?: AbortSignal): Promise<Demo>;
+  } | null;
+  /** Whether the world ends with this process. */
+  readonly ownWorld: boolean;
+  readonly sandboxFetch?: typeof fetch;
+  close(): Promise<void>;
+}
+
+/** Settings that do not add up; each names its variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly Problem[];
+  constructor(problems: readonly Problem[]) {
+    super('the configuration has problems');
+    this.problems = problems;
+  }
+}
+
+export async function realClouds(env: Environment): Promise<Surroundings> {
+  return {
+    ...configured(env, 'local'),
+    clock: createClock(),
+    speed: 1,
+    world: null,
+    ownWorld: false,
+    close: async () => undefined,
+  };
+}
+
+/** Starts a world for this process alone. Its database and disks go when it ends, unless DATABASE_URL names one. */
+export async function ownWorld(env: Environment, speed: number): Promise<Surroundings> {
+  // Wrong settings are told before anything is started.
+  configured(env, 'embedded');
+  const dir = await mkdtemp(join(tmpdir(), 'outposts-world-'));
+  const world = await startWorld({ dir, speed });
+  const close = async () => {
+    await world.close();
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const database = { DATABASE_URL: env.DATABASE_URL || `file:${join(dir, 'outposts.db')}` };
+    return {
+      ...configured({ ...env, ...world.env, ...database }, 'local'),
+      clock: world.worldClock,
+      speed,
+      world: { url: world.devinUrl, control: world.control, runDemo: world.runDemo },
+      ownWorld: true,
+      sandboxFetch: rewriteFetch(world.vercelUrl),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Joins a world that another process runs, on its clock. */
+export async function runningWorld(env: Environment, url: string): Promise<Surroundings> {
+  const token = env[WORLD_TOKEN];
+  if (!token)
+    throw new RefusedError(`the token that the world at ${url} printed is needed`, { setting: WORLD_TOKEN });
+  const world = await attachWorld(url, token);
+  return {
+    ...configured({ ...env, ...world.env }, 'local'),
+    clock: world.worldClock,
+    speed: world.clock.speed,
+    world: { url, control: world.control, runDemo: world.runDemo },
+    ownWorld: false,
+    sandboxFetch: rewriteFetch(world.vercelUrl),
+    close: async () => undefined,
+  };
+}
+
+function configured(env: Environment, mode: 'local' | 'embedded') {
+  const parsed = parseConfig(env, { mode });
+  if (parsed.kind === 'problems') throw new ConfigError(parsed.problems);
+  const { accounts } = parsed.config;
+  return {
+    config: { ...parsed.config, accounts } as Surroundings['config'],
+    warnings: parsed.warnings,
+  };
+}

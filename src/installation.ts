@@ -1,0 +1,47 @@
+/**
+ * Which installation a database belongs to.
+ *
+ * The first process to open a database names it, for good. A database
+ * remembers which queue and which Vercel project it serves and refuses any
+ * other: a fresh local database must never judge another one's sandboxes.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { RefusedError } from './errors.js';
+import type { Store } from './ports/store.js';
+
+export interface Binding {
+  readonly apiHost: string;
+  readonly outpostId: string;
+  readonly vercelProject: string;
+}
+
+export interface Installation {
+  /** Eight hex digits; part of every acceptor id and of every sandbox's tags. */
+  readonly id: string;
+  /** What every acceptor id of this installation starts with. */
+  readonly acceptorPrefix: string;
+  /** The prefix of one session's acceptor ids; the episode completes it. */
+  acceptorPrefixOf(sessionId: string): string;
+}
+
+export async function settleInstallation(
+  store: Store,
+  acceptorId: string,
+  binding: Binding,
+): Promise<Installation> {
+  const id = await store.settleSetting('installation', randomBytes(4).toString('hex'));
+  const wanted = JSON.stringify([binding.apiHost, binding.outpostId, binding.vercelProject]);
+  const bound = await store.settleSetting('bound-to', wanted);
+  if (bound !== wanted) {
+    const [apiHost, outpostId, vercelProject] = JSON.parse(bound) as string[];
+    throw new RefusedError(
+      `this database serves outpost ${outpostId} at ${apiHost} in the Vercel project ${vercelProject}, ` +
+        `not outpost ${binding.outpostId} at ${binding.apiHost} in ${binding.vercelProject}; give each its own`,
+      { setting: 'DATABASE_URL' },
+    );
+  }
+  const acceptorPrefix = `${acceptorId}-${id}-`;
+  return { id, acceptorPrefix, acceptorPrefixOf: (sessionId) => acceptorPrefix + digest(sessionId) };
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 10);
