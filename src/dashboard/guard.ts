@@ -28,13 +28,15 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** Refuses foreign hosts (421) and origins (403); adds the headers that keep other pages out. */
+/**
+ * Refuses foreign hosts (421) and origins (403); adds the headers that keep other pages out.
+ * `allowedHosts` (in lower case) is read at each request: the port may be known late.
+ */
 export function guard(allowedHosts: readonly string[]): MiddlewareHandler {
-  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
   return async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     const host = c.req.header('host')?.toLowerCase() ?? '';
-    if (!hosts.has(host)) return c.text('This address is not served here.\n', 421);
+    if (!allowedHosts.includes(host)) return c.text('This address is not served here.\n', 421);
     const origin = c.req.header('origin');
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
       return c.text('Requests from other origins are refused.\n', 403);

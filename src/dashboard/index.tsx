@@ -25,7 +25,7 @@ export interface DashboardDeps {
   readonly actions: Readonly<Partial<Record<ActionName, (id?: string) => Promise<ActionAnswer>>>>;
   /** Made anew by each process; whoever posts an action has to know it. */
   readonly token: string;
-  /** `127.0.0.1:3000` and its other names. */
+  /** `127.0.0.1:3000` and its other names, in lower case; read at each request. */
   readonly allowedHosts: readonly string[];
   readonly title: string;
   readonly world: 'embedded' | 'local';

@@ -1,0 +1,29 @@
+/**
+ * Entry of the command line. Exit codes: what the command says, 1 when it
+ * failed, 2 when the options or the settings were wrong.
+ */
+import { readFileSync } from 'node:fs';
+import { CommanderError } from 'commander';
+import { z } from 'zod';
+import { RefusedError } from '../errors.js';
+import { createProgram } from './program.js';
+import { runStart } from './start.js';
+
+const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(packageFile));
+
+const program = createProgram(version, { start: runStart }, (exitCode) => {
+  process.exitCode = exitCode;
+});
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof RefusedError) console.error(`${error.message} (see ${error.setting})`);
+  else console.error(error);
+  return 1;
+}

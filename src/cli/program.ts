@@ -1,0 +1,81 @@
+/**
+ * The command line: its words, its help, and what each option may be.
+ *
+ * Only reads arguments; `start` does the work.
+ */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { DRAIN_MODES, type StartOptions } from './start.js';
+
+export interface Commands {
+  /** Resolves with the exit code. */
+  start(options: StartOptions): Promise<number>;
+}
+
+/** `done` hears the exit code of the command that ran. Wrong options throw a CommanderError. */
+export function createProgram(
+  version: string,
+  commands: Commands,
+  done: (exitCode: number) => void,
+): Command {
+  const program = new Command('devin-outposts')
+    .description('Serves Devin Outposts sessions in Vercel Sandbox microVMs.')
+    .version(version)
+    .exitOverride();
+  program
+    .command('start')
+    .description('serve sessions: without accounts in an embedded world, or --local with real ones')
+    .addOption(new Option('--local', 'real Devin and Vercel, from the environment or .env').default(false))
+    .addOption(
+      new Option('--sessions <n>', 'start with so many scripted sessions')
+        .argParser(wholeNumber(0, 1000))
+        .conflicts('local'),
+    )
+    .option('--exit-when-idle', 'end with a summary once nothing is left to do', false)
+    .addOption(
+      new Option('--speed <factor>', 'run the embedded world so many times as fast')
+        .argParser(speed)
+        .default(1)
+        .conflicts('local'),
+    )
+    .addOption(
+      new Option('--port <n>', 'port of the page; 0 = any free one').argParser(wholeNumber(0, 65_535)),
+    )
+    .option('--json', 'print JSON lines', false)
+    .addOption(
+      new Option('--drain <how>', 'what the first Ctrl-C does with running sessions')
+        .choices(DRAIN_MODES)
+        .default('leave'),
+    )
+    .addOption(
+      new Option('--world <url>', 'use an embedded world that runs already')
+        .argParser(loopback)
+        .conflicts('local'),
+    )
+    .action(async (options: StartOptions, command: Command) => {
+      if (options.exitWhenIdle && !options.sessions)
+        command.error('error: --exit-when-idle needs --sessions <n>: without any it would wait for ever');
+      done(await commands.start(options));
+    });
+  return program;
+}
+
+function wholeNumber(least: number, most: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It should be a whole number from ${least} to ${most}.`);
+  };
+}
+
+function speed(text: string): number {
+  const value = Number(text);
+  if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && value >= 0.1 && value <= 1000) return value;
+  throw new InvalidArgumentError('It should be a number from 0.1 to 1000.');
+}
+
+function loopback(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname))
+    return url.origin;
+  throw new InvalidArgumentError('It should be an address on this machine, such as http://127.0.0.1:4000.');
+}
