@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startVercelCloud } from '../../src/emulator/vercel/index.js';
 import { createClock } from '../../src/ports/clock.js';
+import { ManualClock } from './manual-clock.js';
 import { isAlive, startRig, until } from './rig.js';
 
 /** Starts `script` in a vm, stops the vm, and answers which of the pids in its file `pids` are alive then. */
@@ -72,4 +73,35 @@ test('a directory that a living emulator uses -> refused, and that one goes on',
   const sandbox = await create();
   await expect(startVercelCloud({ clock: createClock(), dir })).rejects.toThrow(/in use/);
   expect((await sandbox.runCommand('true')).exitCode).toBe(0);
+});
+
+test('close while a vm stops slowly and clients wait -> ends, and every client gets an end', async () => {
+  const clock = new ManualClock();
+  const { cloud, create, view } = await startRig({ clock, stopMs: 1000 });
+  const [stopping, waiting] = await Promise.all([create(), create()]);
+  const command = await waiting.runCommand({ cmd: 'sleep', args: ['300'], detached: true });
+  const patience = new AbortController();
+  const ends = [stopping.stop({ signal: patience.signal }), command.wait({ signal: patience.signal })].map(
+    (call) =>
+      call.then(
+        () => 'answered',
+        () => 'refused',
+      ),
+  );
+  await until(
+    () => cloud.calls.count({ operation: 'commandWait' }) === 1 && view(stopping.name).status === 'stopping',
+  );
+  await Promise.all([cloud.close(), cloud.close()]);
+  patience.abort();
+  expect(await Promise.all(ends)).toEqual(['refused', 'refused']);
+  expect(clock.waiting).toBe(0);
+});
+
+test('the port is taken -> refused, and the directory is free again', async () => {
+  const { cloud } = await startRig();
+  const dir = await mkdtemp(join(tmpdir(), 'vercel-cloud-'));
+  const port = Number(new URL(cloud.url).port);
+  await expect(startVercelCloud({ clock: createClock(), dir, port })).rejects.toThrow(/EADDRINUSE/);
+  const next = await startRig({ dir });
+  expect(next.cloud.sandboxes()).toEqual([]);
 });

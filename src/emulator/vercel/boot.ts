@@ -69,7 +69,7 @@ export async function createSandbox(
  * Waits for a boot, a stop or an image that is under way.
  * @throws ApiError 410 when the image is gone, 429 for the plan's concurrency.
  */
-export async function resumeSandbox(state: CloudState, sandbox: Sandbox): Promise<boolean> {
+async function resumeSandbox(state: CloudState, sandbox: Sandbox): Promise<boolean> {
   let resumed = false;
   for (;;) {
     if (sandbox.deleting || state.sandboxes.get(sandbox.name) !== sandbox) throw notFound('Sandbox');
@@ -138,7 +138,7 @@ async function bringUp(state: CloudState, sandbox: Sandbox, vm: Vm): Promise<voi
   try {
     await state.disks.prepare(sandbox.name, vm.sourceSnapshotId);
     if (state.bootMs > 0) await state.clock.sleep(state.bootMs, vm.over.signal);
-    if (vm.over.signal.aborted) throw new Error('the vm died while it booted');
+    if (vm.over.signal.aborted || state.closing.aborted) throw new Error('the vm died while it booted');
   } catch (error) {
     if (vm.status === 'pending') {
       vm.endedAt = state.clock.now();

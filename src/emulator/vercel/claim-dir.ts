@@ -5,19 +5,19 @@
  * holder's pid and start time, so it lapses by itself when the holder dies.
  */
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Claims for this process; the answer gives it back. @throws Error when a living process holds it. */
 export async function claimDirectory(dir: string): Promise<() => Promise<void>> {
   const file = join(dir, 'emulator.pid');
-  await mkdir(dir, { recursive: true });
   const holder = await readFile(file, 'utf8').catch(() => null);
   const pid = Number(holder?.split(' ')[0]);
   if (holder !== null && Number.isInteger(pid) && pid > 0 && holder === identity(pid)) {
     throw new Error(`${dir} is in use by the emulator of process ${pid}`);
   }
-  await writeFile(file, identity(process.pid) ?? '');
+  await rm(file, { force: true });
+  await writeFile(file, identity(process.pid) ?? '', { flag: 'wx' });
   return () => rm(file, { force: true });
 }
 

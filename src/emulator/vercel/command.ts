@@ -92,7 +92,7 @@ export class Command {
 
   /** Signals the process itself, not its children. Nothing happens when it ended. */
   signal(number: number): void {
-    if (this.leader !== null) this.child.kill(number as NodeJS.Signals & number);
+    if (this.leader !== null) this.child.kill(number);
   }
 
   /** Resolves when it exited or was lost. */

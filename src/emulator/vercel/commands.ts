@@ -26,6 +26,7 @@ export async function startCommand(
   vm: Vm,
   body: CommandBody,
 ): Promise<Command> {
+  if (vm.over.signal.aborted) throw stoppedError();
   const disk = state.disks.live(sandbox.name);
   const command = new Command(
     {

@@ -16,7 +16,8 @@
  * the same `dir` are removed. Never gives a command this process's environment.
  */
 import { randomBytes } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Calls } from './calls.js';
 import { claimDirectory } from './claim-dir.js';
 import type { VercelCloud, VercelCloudOptions } from './cloud.js';
@@ -24,33 +25,45 @@ import { abandonCommands } from './commands.js';
 import { createControl } from './control.js';
 import { Disks } from './disks.js';
 import { Faults } from './faults.js';
-import { type CloudState, currentVm, type Plan, sandboxOf } from './model.js';
+import { type CloudState, currentVm, type Plan, type Sandbox, sandboxOf } from './model.js';
 import { DIR_MARK, killProcesses, killProcessesNow } from './processes.js';
 import { listen } from './server.js';
 import { deleteSnapshot, snapshotsOf } from './snapshots.js';
 import { killVm, ownerOf } from './stop.js';
 import { sandboxViews } from './views.js';
 
-export type { Calls, Operation } from './calls.js';
 export type { VercelCloud, VercelCloudOptions } from './cloud.js';
-export type { Fault, FaultKind, Faults } from './faults.js';
-export type { PolicyAnswer } from './policy.js';
-export type { CommandView, SandboxView, VmView } from './views.js';
+export type { Fault } from './faults.js';
+export type { SandboxView } from './views.js';
 
 const PRO_PLAN: Plan = { maxLifetimeMs: 86_400_000, maxConcurrent: 2000, maxVcpus: 8 };
 const SNAPSHOT_EXPIRATION_MS = 30 * 86_400_000;
 
 /** @throws Error when another emulator uses `dir` or the port is taken. */
 export async function startVercelCloud(options: VercelCloudOptions): Promise<VercelCloud> {
-  const dir = resolve(options.dir);
+  await mkdir(options.dir, { recursive: true });
+  const dir = await realpath(options.dir);
   const unclaim = await claimDirectory(dir);
+  try {
+    return await serve(options, dir, unclaim);
+  } catch (error) {
+    await unclaim();
+    throw error;
+  }
+}
+
+async function serve(
+  options: VercelCloudOptions,
+  dir: string,
+  unclaim: () => Promise<void>,
+): Promise<VercelCloud> {
+  const closing = new AbortController();
+  const state = createState(options, dir, closing.signal);
   const everything = () => ({
     mark: `${DIR_MARK}=${dir}`,
     disk: join(dir, 'live'),
-    leaders: new Set([...state.sandboxes.values()].flatMap((each) => leadersOf(state, each.name))),
+    leaders: new Set([...state.sandboxes.values()].flatMap((each) => leadersOf(state, each))),
   });
-  const closing = new AbortController();
-  const state = createState(options, dir, closing.signal);
   await killProcesses(everything);
   await state.disks.clear();
 
@@ -60,20 +73,24 @@ export async function startVercelCloud(options: VercelCloudOptions): Promise<Ver
   const lastResort = () => killProcessesNow(everything());
   process.once('exit', lastResort);
 
+  const close = async () => {
+    closing.abort(new Error('the emulator closes'));
+    const closed = new Promise((done) => server.close(done));
+    for (const sandbox of state.sandboxes.values()) abandonCommands(currentVm(sandbox));
+    await killProcesses(everything);
+    await Promise.all([...state.sandboxes.values()].map((sandbox) => sandbox.work));
+    server.closeAllConnections();
+    await closed;
+    process.off('exit', lastResort);
+    await unclaim();
+  };
+  let closed: Promise<void> | null = null;
   return {
     ...switches,
     url: `http://127.0.0.1:${port}`,
-    async close() {
-      if (closing.signal.aborted) return;
-      closing.abort(new Error('the emulator closes'));
-      const closed = new Promise((done) => server.close(done));
-      for (const sandbox of state.sandboxes.values()) abandonCommands(currentVm(sandbox));
-      await killProcesses(everything);
-      await Promise.all([...state.sandboxes.values()].map((sandbox) => sandbox.work));
-      server.closeAllConnections();
-      await closed;
-      process.off('exit', lastResort);
-      await unclaim();
+    close: () => {
+      closed ??= close();
+      return closed;
     },
   };
 }
@@ -119,6 +136,6 @@ function createSwitches(options: VercelCloudOptions, state: CloudState): Omit<Ve
   };
 }
 
-function leadersOf(state: CloudState, name: string): readonly number[] {
-  return sandboxOf(state, name).vms.flatMap((vm) => [...ownerOf(state, vm).leaders]);
+function leadersOf(state: CloudState, sandbox: Sandbox): readonly number[] {
+  return sandbox.vms.flatMap((vm) => [...ownerOf(state, vm).leaders]);
 }

@@ -19,7 +19,7 @@ export interface Plan {
   readonly maxVcpus: number;
 }
 
-export interface KeepLast {
+interface KeepLast {
   readonly count: number;
   readonly expiration?: number | undefined;
   readonly deleteEvicted?: boolean | undefined;

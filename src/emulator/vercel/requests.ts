@@ -5,7 +5,7 @@ import { policyRequest } from './policy.js';
 
 const DAY_MS = 86_400_000;
 
-export const sandboxName = z
+const sandboxName = z
   .string()
   .max(128)
   .regex(/^[a-zA-Z0-9_-]+$/);

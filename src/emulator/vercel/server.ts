@@ -45,6 +45,10 @@ async function handle(parts: ApiParts, request: IncomingMessage, response: Serve
   response.setHeader('date', new Date(state.clock.now() + state.skewMs).toUTCString());
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
   const body = await readBody(request);
+  if (state.closing.aborted) {
+    response.destroy();
+    return;
+  }
   if (url.pathname.startsWith('/_vercel/')) return parts.control(request, url.pathname, body, response);
 
   const route = findRoute(

@@ -15,14 +15,14 @@ import { describeProcess, ProcessTable, type ProcessView } from './processes.js'
 import { expiresAt, snapshotsOf } from './snapshots.js';
 import { ownerOf } from './stop.js';
 
-export interface CommandView {
+interface CommandView {
   readonly id: string;
   readonly name: string;
   readonly args: readonly string[];
   readonly exitCode: number | null;
 }
 
-export interface VmView {
+interface VmView {
   readonly id: string;
   readonly status: VmStatus;
   readonly startedAt: number | null;
