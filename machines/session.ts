@@ -430,7 +430,10 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
             always: { guard: 'overOrMissing', target: 'confirmingEnd' },
             after: {
               renewDue: 'renewing',
-              restartDue: { target: '#session.provisioning.launching', actions: 'noteNewLaunch' },
+              restartDue: {
+                target: '#session.provisioning.launching',
+                actions: ['noteNewLaunch', 'forgetCrash'],
+              },
             },
           },
         },
@@ -478,7 +481,6 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
         states: {
           stopping: {
             description: 'Asks for the stop.',
-            after: { renewDue: 'renewing' },
             invoke: {
               id: 'stopSandbox',
               src: 'stopSandbox',
@@ -500,7 +502,6 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
           },
           looking: {
             description: 'Looks whether the vm is down.',
-            after: { renewDue: 'renewing' },
             invoke: {
               id: 'lookAtStop',
               src: 'lookAtStop',
@@ -526,17 +527,17 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
               onDone: [
                 {
                   guard: { type: 'claimed', params: answer },
-                  target: 'waiting',
+                  target: 'looking',
                   actions: { type: 'noteClaim', params: answer },
                 },
                 {
                   guard: { type: 'claimTaken', params: answer },
-                  target: 'waiting',
+                  target: 'looking',
                   actions: [endAs('claimLost'), 'forgetClaim'],
                 },
-                { target: 'waiting', actions: 'forgetClaim' },
+                { target: 'looking', actions: 'forgetClaim' },
               ],
-              onError: { target: 'waiting', actions: { type: 'claimAgainLater', params: failure } },
+              onError: { target: 'looking', actions: { type: 'claimAgainLater', params: failure } },
             },
           },
           stopped: {

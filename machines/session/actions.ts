@@ -15,7 +15,7 @@ import type {
   StopAnswer,
 } from './effects.js';
 import type { SessionEvent } from './events.js';
-import { isOurs, suspicionKey } from './facts.js';
+import { isEnded, isOurs, suspicionKey } from './facts.js';
 import { FAILURES } from './guards.js';
 import { backoffMs, type SessionRules } from './rules.js';
 
@@ -128,6 +128,8 @@ export function sessionPatches(rules: SessionRules) {
       detail: `restarting the remote: ${crashText(answer)}`,
     }),
 
+    forgetCrash: (): Patch => ({ detail: null }),
+
     security: (c: SessionContext, answer: Extract<SecureAnswer, { kind: 'secured' }>): Patch => ({
       ...terms(c, answer.claim, answer.at),
       secureAgainAt: null,
@@ -221,7 +223,7 @@ function crashText(answer: RemoteAnswer): string {
 function claimOfFacts(c: SessionContext): Patch {
   if (!isOurs(c)) return {};
   if (!c.facts.hasClaimDeadline) return { claimDeadlineAt: null, renewAt: null };
-  return c.claimDeadlineAt === null ? { renewAt: 0 } : {};
+  return c.claimDeadlineAt === null && !isEnded(c.facts.status) ? { renewAt: 0 } : {};
 }
 
 /** A claim is renewed a minute, or a third of its life, before its end. */

@@ -86,6 +86,8 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
       probeLater: assign(({ context }, params: At) => patch.probeLater(context, params)),
       noteCrash: assign(({ context }, params: RemoteAnswer) => patch.crash(context, params)),
 
+      forgetCrash: assign(() => patch.forgetCrash()),
+
       noteSecurity: assign(({ context }, params: SecureAnswer | { kind: string }) =>
         params.kind === 'secured'
           ? patch.security(context, params as Extract<SecureAnswer, { kind: 'secured' }>)
