@@ -198,6 +198,22 @@ describe('claim', () => {
   });
 });
 
+describe('a row that is queued as running', () => {
+  test('is claimable; its claim does not lapse, but without a remote it is given up', async () => {
+    const { cloud, clock, fleet } = await startCloud({ claimTtlMs: 60_000 });
+    cloud.startSession({ id: 'a', queuedStatus: 'running' });
+    expect((await fleet.read('a')).body.status).toMatchObject({
+      phase: 'pending',
+      session_status: 'running',
+    });
+    expect((await fleet.claim('a')).status).toBe(201);
+    await clock.advance(120_000);
+    expect((await fleet.claim('a', 'them')).status).toBe(409);
+    await clock.advance(180_000);
+    expect(cloud.session('a').status).toBe('error');
+  });
+});
+
 describe('release', () => {
   test('of a session that still wants to run -> pending and claimable again', async () => {
     const { cloud, fleet } = await startCloud();

@@ -134,6 +134,31 @@ describe('devin-remote', () => {
     expect(cloud.session('a').remotes).toMatchObject({ ever: 1, maxAtOnce: 1 });
   });
 
+  test.each(['drop', 'loseAnswer', 'garbage', { status: 503 }] as const)(
+    'the gateway answers the first connect with %j -> it tries again',
+    async (kind) => {
+      const { cloud } = await startCloud();
+      cloud.faults.add({ on: 'gateway', session: 'a', kind });
+      cloud.startSession({ id: 'a', script: [{ run: 'echo on' }] });
+      await serve(cloud, 'a', temporaryDirectory());
+      const view = await cloud.until('a', (each) => each.outputs.length === 1);
+      expect(view.outputs[0]?.output).toBe('on\n');
+      expect(view.remotes).toMatchObject({ ever: 1, maxAtOnce: 1 });
+    },
+  );
+
+  test('its stream breaks while the session is being put to sleep -> it comes back and is sent home', async () => {
+    const { cloud, clock } = await startCloud();
+    cloud.startSession({ id: 'a' });
+    const { exited } = await serve(cloud, 'a', temporaryDirectory());
+    await cloud.until('a', (view) => view.status === 'running');
+    cloud.cutRemotes('a');
+    cloud.suspend('a');
+    expect((await exited).code).toBe(0);
+    await clock.advance(2_000);
+    expect(cloud.session('a')).toMatchObject({ status: 'suspended', remotes: { ever: 1, now: 0 } });
+  });
+
   test('SIGTERM -> exits 143 and takes its commands along; the session waits for another', async () => {
     const { cloud, clock } = await startCloud();
     cloud.startSession({ id: 'a' });

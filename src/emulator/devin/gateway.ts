@@ -108,6 +108,12 @@ export function mountGateway(app: Hono<HttpEnv>, parts: GatewayParts): Gateway {
         return c.json({ detail: why }, taken ? 409 : 403);
       }
 
+      const before = streams.get(hello.instance);
+      if (before) {
+        // It gave up a stream that we still held for alive.
+        disconnect(before.session, before.remote, before.out);
+        before.out.destroy();
+      }
       const seq = journal.note(session, 'connected', hello.instance);
       const remote = known ?? newRemote(hello, session, { seq, at: clock.now(), refused: false });
       if (!known) session.remotes.push(remote);
@@ -116,12 +122,11 @@ export function mountGateway(app: Hono<HttpEnv>, parts: GatewayParts): Gateway {
 
       const out = c.env.outgoing;
       out.writeHead(200, { 'content-type': 'application/x-ndjson' });
-      streams.get(hello.instance)?.out.destroy();
       streams.set(hello.instance, { session, remote, out });
       out.on('close', () => disconnect(session, remote, out));
       write(out, { order: 'hello' });
-      // A remote that joins a session which sleeps already has nothing to do.
-      if (isEnded(session)) write(out, { order: 'sleep' });
+      // Whoever joins, or comes back to, a session that stops has only this to do.
+      if (session.wish !== 'run' || isEnded(session)) write(out, { order: 'sleep' });
       lifecycle.connected(session);
       return RESPONSE_ALREADY_SENT;
     }),
