@@ -23,6 +23,7 @@ async function survivors(script: string): Promise<{ before: boolean[]; after: bo
 
 test.each([
   ['in a session of its own', 'setsid sh -c "echo \\$\\$ > new; mv new pids; exec sleep 300" &'],
+  ['that stands elsewhere', 'setsid sh -c "echo \\$\\$ > new; mv new pids; cd /; exec sleep 300" &'],
   ['with an empty environment', 'env -i sh -c "echo \\$\\$ > new; mv new pids; exec sleep 300" &'],
   [
     'with neither session, environment nor parent',
