@@ -60,6 +60,7 @@ describe('claims', () => {
   test('the same acceptor claims again -> renewed: a fresh token, a deadline no earlier', async () => {
     const { cloud, fleet } = await world({ timestampStyle: 'ms' });
     const { id } = cloud.startSession();
+    await fleet.list(never());
     const first = held(await fleet.claim(id, 'me', never()));
     const again = held(await fleet.claim(id, 'me', never()));
     expect(again.grant.connectToken).not.toBe(first.grant.connectToken);

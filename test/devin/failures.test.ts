@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createFleet } from '../../src/devin/fleet.js';
 import { ContractError, RefusedError, TransientError } from '../../src/errors.js';
 import type { Fleet } from '../../src/ports/fleet.js';
@@ -168,6 +168,8 @@ test.each(['list', 'watch'])('%s: 404 -> refused: never an empty queue', async (
 });
 
 describe('Retry-After', () => {
+  // A machine that is not in UTC: no form of a date may be taken for local time.
+  vi.stubEnv('TZ', 'Asia/Tokyo');
   const http = (ms: number) => new Date(ms).toUTCString();
   const rfc850 = (ms: number) => http(ms).replace(/^(\w+), (\d+) (\w+) \d\d(\d\d)/, 'Tuesday, $2-$3-$4');
   test.each([

@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { instantOf } from '../../src/devin/instant.js';
 
 const AT = Date.UTC(2026, 7, 4, 12, 30, 15);
+
+// A machine that is not in UTC: nothing without a zone may be taken for local time.
+vi.stubEnv('TZ', 'Asia/Tokyo');
 
 describe('instants of the fleet API', () => {
   test.each([

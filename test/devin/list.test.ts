@@ -273,6 +273,27 @@ describe('rows of the queue', () => {
     expect(entries.map((entry) => entry.hasClaimDeadline)).toEqual([true, true, true, true, false]);
   });
 
+  test('an empty SHA and an empty acceptor -> none', async () => {
+    const { entries } = await listOf(
+      row('s', { spec: { remote_binary_sha: '' }, status: { acceptor_id: '' } }),
+    );
+    expect(entries[0]).toMatchObject({ remoteSha: null, acceptorId: null });
+  });
+
+  test('a SHA that is no hex -> passed on, for whoever launches to refuse', async () => {
+    const { entries } = await listOf(row('s', { spec: { remote_binary_sha: '$(id)' } }));
+    expect(entries[0]?.remoteSha).toBe('$(id)');
+  });
+
+  test('a page cut inside a character -> read as written', async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify({ items: [row('ä€😀')] }));
+    const { url } = await serve((_heard, response) => {
+      for (const byte of bytes) response.write(Uint8Array.of(byte));
+      response.end();
+    });
+    expect(ids((await client(url).fleet.list(never())).entries)).toEqual(['ä€😀']);
+  });
+
   test('a hostile session id in a report -> cannot forge a line', async () => {
     const { oddities } = await listOf({ ...row(`x\n${'y'.repeat(500)}`), status: null });
     expect(oddities[0]).toMatch(/^list: skipped the row x\?y+…: unreadable at status$/);
