@@ -17,7 +17,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Calls } from './calls.js';
 import { claimDirectory } from './claim-dir.js';
 import type { VercelCloud, VercelCloudOptions } from './cloud.js';
@@ -61,7 +60,7 @@ async function serve(
   const state = createState(options, dir, closing.signal);
   const everything = () => ({
     mark: `${DIR_MARK}=${dir}`,
-    disk: join(dir, 'live'),
+    disk: dir,
     leaders: new Set([...state.sandboxes.values()].flatMap((each) => leadersOf(state, each))),
   });
   await killProcesses(everything);
