@@ -282,6 +282,23 @@ describe('release', () => {
     expect(row).toMatchObject({ spec: { kind: 'resume' }, status: { phase: 'pending' } });
   });
 
+  test('resumed while the old claim is still held -> not ended any more, and claimable once released', async () => {
+    const { cloud, clock, fleet } = await startCloud();
+    cloud.startSession({ id: 'a' });
+    await fleet.claim('a');
+    cloud.suspend('a');
+    await clock.advance(2_000);
+    cloud.resume('a');
+    expect((await fleet.read('a')).body.status).toMatchObject({
+      phase: 'claimed',
+      session_status: 'pending',
+    });
+    expect((await fleet.claim('a', 'us-2')).status).toBe(409);
+    await fleet.release('a');
+    expect((await fleet.claim('a', 'us-2')).status).toBe(201);
+    expect(cloud.session('a').claims.every((claim) => !claim.ofEnded)).toBe(true);
+  });
+
   test('resumed before its leftover has gone -> the row stays past that time', async () => {
     const { cloud, clock, fleet } = await startCloud({ leftoverMs: 10_000 });
     cloud.startSession({ id: 'a' });

@@ -2,7 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
-import { attachWorld, type Demo, startWorld, type World } from '../../src/emulator/world/index.js';
+import {
+  attachWorld,
+  type Demo,
+  demoScripts,
+  startWorld,
+  type World,
+} from '../../src/emulator/world/index.js';
 import { createCaller, serve, temporaryDirectory } from './rig.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -47,6 +53,14 @@ const startTestWorld = async () => {
 };
 
 describe('demo', () => {
+  test('scripts come in three kinds, in turn, and each ends by itself', () => {
+    const scripts = demoScripts(5);
+    const titles = scripts.map(({ title }) => title);
+    expect(new Set(titles).size).toBe(3);
+    expect(titles.slice(3)).toEqual(titles.slice(0, 2));
+    for (const { script } of scripts) expect(script.at(-1)).toEqual({ end: true });
+  });
+
   test('all three kinds are served -> all hold', async () => {
     const world = await startTestWorld();
     const demo = await world.runDemo(3);

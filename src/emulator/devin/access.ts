@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { HttpContext } from './http.js';
 import { bearerOf } from './http.js';
 
-export type Scope = 'machine' | 'orchestrator';
+type Scope = 'machine' | 'orchestrator';
 
 export interface Access {
   /** Makes a token with these scopes. */

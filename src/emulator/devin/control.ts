@@ -10,7 +10,7 @@ import { type HttpEnv, readBody } from './http.js';
 import { WrongMomentError } from './lifecycle.js';
 import { type SessionSpec, type SessionView, sessionSpecSchema } from './session.js';
 
-export const WORLD_PATH = '/_world';
+const WORLD_PATH = '/_world';
 
 /** What a person or a test does to sessions; the same in this process and over HTTP. */
 export interface SessionControl {

@@ -6,16 +6,7 @@
  */
 import { z } from 'zod';
 
-export const OPERATIONS = [
-  'list',
-  'read',
-  'claim',
-  'release',
-  'watch',
-  'outposts',
-  'static',
-  'gateway',
-] as const;
+const OPERATIONS = ['list', 'read', 'claim', 'release', 'watch', 'outposts', 'static', 'gateway'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
 const shapeSchema = z.enum([
@@ -47,9 +38,9 @@ export const faultSchema = z.strictObject({
     shapeSchema,
   ]),
 });
-export type Fault = z.infer<typeof faultSchema>;
+type Fault = z.infer<typeof faultSchema>;
 type FaultKind = Fault['kind'];
-export type ShapeKind = z.infer<typeof shapeSchema> | { flicker: string };
+type ShapeKind = z.infer<typeof shapeSchema> | { flicker: string };
 
 const isShape = (kind: FaultKind): kind is ShapeKind =>
   typeof kind === 'object' ? 'flicker' in kind : shapeSchema.safeParse(kind).success;

@@ -12,7 +12,7 @@ import type { Calls, Faults, Operation } from './faults.js';
 export type HttpEnv = { Bindings: HttpBindings };
 export type HttpContext = Context<HttpEnv>;
 
-/** Bodies beyond this are cut off with the connection. */
+/** Longest body in characters; longer ones are refused. */
 const BODY_LIMIT = 1_000_000;
 
 export interface Edge {

@@ -27,9 +27,8 @@ import { mountStatic } from './static-host.js';
 
 export type { DevinCloud, DevinCloudOptions } from './cloud.js';
 export type { SessionControl } from './control.js';
-export type { Calls, Fault, Faults, Operation } from './faults.js';
 export type { Step } from './script.js';
-export type { SessionEvent, SessionSpec, SessionView } from './session.js';
+export type { SessionView } from './session.js';
 
 /** Resolves when it listens; rejects when the port is taken. */
 export async function startDevinCloud(options: DevinCloudOptions): Promise<DevinCloud> {
@@ -111,6 +110,7 @@ export async function startDevinCloud(options: DevinCloudOptions): Promise<Devin
 
   const app = new Hono<HttpEnv>();
   let url = '';
+  app.notFound((c) => c.json({ detail: 'Not Found' }, 404));
   app.use(skewedDate(() => clock.now() + skewMs));
   mountControl(app, { token: worldToken, control, faults, calls });
   options.extend?.(app);

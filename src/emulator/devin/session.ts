@@ -22,7 +22,7 @@ export const sessionSpecSchema = z.strictObject({
 export type SessionSpec = z.infer<typeof sessionSpecSchema>;
 
 /** The row in the queue while there is one. */
-export interface Entry {
+interface Entry {
   phase: 'pending' | 'claimed';
   acceptorId: string | null;
   claimedAt: number | null;

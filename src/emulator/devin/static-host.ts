@@ -11,7 +11,7 @@ import type { Edge, HttpEnv } from './http.js';
 
 const STATIC_PATH = '/devin-rs/remote';
 
-export interface PublishOptions {
+interface PublishOptions {
   /** Hex; made up when absent. */
   readonly sha?: string;
   /** Whether it becomes the latest one. Default true. */

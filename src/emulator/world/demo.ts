@@ -16,7 +16,7 @@ const SLEEP_MS = MINUTE_MS;
 const LIMIT_MS = 120 * MINUTE_MS;
 const LOOK_EVERY_WALL_MS = 50;
 
-export interface DemoScript {
+interface DemoScript {
   readonly title: string;
   readonly script: readonly Step[];
   /** What is wrong with the session that ended; empty when nothing is. */
@@ -120,7 +120,9 @@ async function follow(
     view = await control.session(id);
     if (view.status !== 'suspended' || view.phase === 'claimed') continue;
     await clock.sleep(SLEEP_MS, signal);
-    view = await control.resume(id);
+    view = await control.session(id);
+    // Someone may have woken it meanwhile.
+    if (view.status === 'suspended') view = await control.resume(id);
   }
   const problems = [...(isOver() ? [] : ['it did not end']), ...judge(view), ...demo.check(view)];
   return {
