@@ -45,7 +45,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
       }
     },
     extendTo: (vm, untilAt, fence, signal) => extendVm(workshop, vm, untilAt, fence, signal),
-    stop: (vm, signal) => stopVm(cloud, vm, signal),
+    stop: (vm, signal) => stopVm(cloud, vm, signal, options.callTimeoutMs),
     async remove(name, signal) {
       const sandbox = await cloud.read(name, signal);
       if (sandbox === null) return;

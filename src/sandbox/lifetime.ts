@@ -13,7 +13,7 @@ import { timesOf } from './sights.js';
 
 /** The least that the API adds. */
 const LEAST_EXTENSION_MS = 1_000;
-/** Stopping saves the disk, which may take longer than anyone waits. */
+/** Stopping saves the disk, which may take longer than an effect may last. */
 const STOP_TIMEOUT_MS = 12_000;
 
 type ExtendAnswer = Awaited<ReturnType<SandboxHost['extendTo']>>;
@@ -54,10 +54,15 @@ export async function extendVm(
   }
 }
 
-export async function stopVm(cloud: Cloud, vm: VmRef, signal: AbortSignal): Promise<StopAnswer> {
+export async function stopVm(
+  cloud: Cloud,
+  vm: VmRef,
+  signal: AbortSignal,
+  timeoutMs = STOP_TIMEOUT_MS,
+): Promise<StopAnswer> {
   try {
     const stop = (session: Session, bounded: AbortSignal) => session.stop({ signal: bounded });
-    const { session, sandbox, snapshot } = await cloud.onVm(vm, 'stop the vm', signal, stop, STOP_TIMEOUT_MS);
+    const { session, sandbox, snapshot } = await cloud.onVm(vm, 'stop the vm', signal, stop, timeoutMs);
     if (!isOver(session.status)) return { kind: 'stopping' };
     if (snapshot) return { kind: 'stopped', snapshotId: snapshot.status === 'created' ? snapshot.id : null };
     return { kind: 'stopped', snapshotId: imageMade(session.sourceSnapshotId, sandbox?.currentSnapshotId) };

@@ -15,7 +15,8 @@
  *     remote.pid  who the remote is: should its supervisor be killed, the next
  *                 launch ends it first. Pids alone mean nothing on a restored
  *                 disk; with start time and boot id they do.
- *     bin/        verified remotes
+ *     bin/        the verified remote
+ *     new/        what is being downloaded, never executed from there
  *     remote/     the remote's own state
  *     remote.log  its output, and two older pieces, of a few megabytes each
  */
@@ -52,7 +53,7 @@ const LAUNCH_SCRIPT = `
 set -u
 LC_ALL=C
 state=$PWD/.outpost workspace=$PWD/workspace
-remote= stopping= interrupted=
+remote= stopping= interrupted= digest=
 
 note() {
   printf '%s\\n' "$OUTPOST_LAUNCH $*" >"$state/launch.new" && mv -f "$state/launch.new" "$state/launch"
@@ -61,12 +62,13 @@ fail() {
   note failed "$1" "$2"
   exit 70
 }
-# When a process started, in ticks since boot; nothing for one that is gone.
-birth() {
-  local stat
-  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
+# Sets "birth": when a process started, in ticks since boot; empty for one that is gone.
+born_at() {
+  local stat=
+  birth=
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return
   set -- \${stat##*) }
-  [[ $1 == Z ]] || printf '%s' "\${20}"
+  [[ $1 == Z ]] || birth=\${20}
 }
 download() {
   local codes code
@@ -99,7 +101,7 @@ record() {
   done 2>/dev/null
 }
 
-mkdir -p "$state" || exit 73
+mkdir -p "$state/bin" "$state/new" "$state/remote" "$workspace/repos" || exit 73
 command -v flock >/dev/null || fail permanent tool-flock
 exec 9>>"$state/lock" || exit 73
 # A look or a wait holds the lock for a moment at most.
@@ -113,22 +115,21 @@ trap 'stopping=1 interrupted=1; [[ -z $remote ]] || kill -TERM "$remote" 2>/dev/
 for tool in curl sha256sum git; do
   command -v "$tool" >/dev/null || fail permanent "tool-$tool"
 done
-mkdir -p "$state/bin" "$state/remote" "$workspace/repos" || fail passing disk
-boot=$(cat /proc/sys/kernel/random/boot_id)
+read -r boot </proc/sys/kernel/random/boot_id
 
 pid= born= booted=
 [[ -f $state/remote.pid ]] && read -r pid born booted <"$state/remote.pid"
 if [[ $pid =~ ^[1-9][0-9]*$ && -n $born && $booted == "$boot" ]]; then
   for ((i = 0; i < 200; i++)); do
-    [[ $(birth "$pid") == "$born" ]] || break
+    born_at "$pid"
+    [[ $birth == "$born" ]] || break
     kill -KILL "$pid" 2>/dev/null
     sleep 0.05
   done
-  [[ $(birth "$pid") != "$born" ]] || fail passing remote-survives
+  [[ $birth != "$born" ]] || fail passing remote-survives
 fi
 
-new=$state/bin/new
-rm -rf "$new" && mkdir "$new" || fail passing disk
+new=$state/new
 sha=$OUTPOST_REMOTE_SHA
 if [[ -z $sha ]]; then
   download --output "$new/latest" --url "$OUTPOST_STATIC_BASE/latest_linux_x64"
@@ -150,14 +151,14 @@ if [[ -f $binary ]] && ! matches "$binary"; then
 fi
 if [[ ! -f $binary ]]; then
   matches "$new/remote" || fail permanent checksum
-  find "$state/bin" -maxdepth 1 -type f -delete
+  rm -f "$state"/bin/devin-remote_*
   chmod 755 "$new/remote" && mv -f "$new/remote" "$binary" || fail passing disk
 fi
-rm -rf "$new"
 [[ -z $stopping ]] || fail passing stopped
 
 export DEVIN_REMOTE_STATE_DIR=$state/remote
-drop=(-u _)
+# The shell sets these itself.
+drop=(-u _ -u PWD -u OLDPWD -u SHLVL)
 while IFS= read -r -d '' entry; do
   case \${entry%%=*} in
     '' | PATH | HOME | USER | LOGNAME | TMPDIR | LANG | TZ | DISPLAY | WAYLAND_DISPLAY | XAUTHORITY) ;;
@@ -169,7 +170,8 @@ done < <(env -0)
 
 exec 8> >(exec 9>&- && record)
 (
-  printf '%s\\n' "$BASHPID $(birth "$BASHPID") $boot" >"$state/remote.pid.new" &&
+  born_at "$BASHPID"
+  printf '%s\\n' "$BASHPID $birth $boot" >"$state/remote.pid.new" &&
     mv -f "$state/remote.pid.new" "$state/remote.pid" && cd "$workspace" || exit 73
   # Only now: until it is on record, the lock has to outlive this process.
   exec 9>&-

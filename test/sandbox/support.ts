@@ -87,7 +87,8 @@ export async function startRig(options: Partial<VercelCloudOptions> = {}) {
       credentials: async () => ({ token, teamId, projectId }),
       fetch: rewriteFetch(cloud.url),
       clock,
-      remoteClock: createRemoteClock(clock),
+      // Both clocks agree unless a test says otherwise, so that instants are exact.
+      remoteClock: createRemoteClock(clock, options.skewMs === undefined ? 0 : null),
       onOddity: (message) => oddities.push(message),
       ...change,
       settings: {
