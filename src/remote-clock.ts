@@ -29,10 +29,13 @@ export interface RemoteClock {
 /** Differences below this are whole-second timestamps and slow answers, not clocks. */
 const WOBBLE_MS = 2_000;
 
-/** `initialOffsetMs`: an offset learnt earlier (remote minus ours), for example by another process. */
+/**
+ * `initialOffsetMs`: an offset learnt earlier (remote minus ours), for example by another process. It counts as
+ * much as a Date header, because either clock may have been set right since; what is no number counts nothing.
+ */
 export function createRemoteClock(clock: Clock, initialOffsetMs: number | null = null): RemoteClock {
-  let offset = initialOffsetMs;
-  let learnt = initialOffsetMs !== null;
+  let offset = Number.isFinite(initialOffsetMs) ? initialOffsetMs : null;
+  let learnt = false;
 
   /** The true offset lies somewhere between `least` and `most`. */
   const contradicts = (least: number, most: number) =>

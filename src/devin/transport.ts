@@ -121,7 +121,7 @@ export function connectionError(label: string, what: string, error: unknown, sig
 }
 
 /** Lets go of a body that nobody reads. */
-export function discard(response: Response): void {
+function discard(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ContractError } from '../../src/errors.js';
 import type { QueueEntry } from '../../src/ports/fleet.js';
-import { client, type Handler, json, never, OUTPOST, row, serve, thrownBy } from './support.js';
+import { client, type Handler, json, never, OUTPOST, piecewise, row, serve, thrownBy } from './support.js';
 
 /** Answers the given pages one after the other. */
 function pages(...bodies: unknown[]): Handler {
@@ -287,11 +287,12 @@ describe('rows of the queue', () => {
 
   test('a page cut inside a character -> read as written', async () => {
     const bytes = new TextEncoder().encode(JSON.stringify({ items: [row('ä€😀')] }));
-    const { url } = await serve((_heard, response) => {
-      for (const byte of bytes) response.write(Uint8Array.of(byte));
-      response.end();
-    });
-    expect(ids((await client(url).fleet.list(never())).entries)).toEqual(['ä€😀']);
+    const fetch = piecewise(
+      'application/json',
+      [...bytes].map((byte) => Uint8Array.of(byte)),
+    );
+    const { entries } = await client('http://127.0.0.1:1', { fetch }).fleet.list(never());
+    expect(ids(entries)).toEqual(['ä€😀']);
   });
 
   test('a hostile session id in a report -> cannot forge a line', async () => {

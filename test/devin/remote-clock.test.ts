@@ -80,12 +80,21 @@ describe('the clock of a remote service', () => {
     expect(remoteClock.offsetMs()).toBe(900);
   });
 
-  test('an offset learnt by another process -> stands until a changed object contradicts it', () => {
-    const { remoteClock, moves } = remote(4 * MINUTE);
+  test('an offset learnt by another process -> used at once, and kept while Date headers agree', () => {
+    const { remoteClock, moves } = remote(4 * MINUTE + 321);
+    expect(remoteClock.toLocal(T + 4 * MINUTE + 321)).toBe(T);
+    remoteClock.learnFromDate(date(T + 4 * MINUTE), T, T);
+    expect([remoteClock.offsetMs(), moves]).toEqual([4 * MINUTE + 321, []]);
+  });
+
+  test('a clock was set right between two processes -> the first Date header corrects the old offset', () => {
+    const { remoteClock } = remote(4 * MINUTE);
     remoteClock.learnFromDate(date(T), T, T);
-    expect(remoteClock.toLocal(T + 4 * MINUTE)).toBe(T);
-    remoteClock.learn(T - MINUTE, T, T);
-    expect(moves).toEqual([-MINUTE]);
+    expect(Math.abs(remoteClock.offsetMs() ?? Number.NaN)).toBeLessThanOrEqual(1_000);
+  });
+
+  test('the stored offset is no number -> nothing is known', () => {
+    expect(remote(Number.NaN).remoteClock.offsetMs()).toBeNull();
   });
 
   test.each([null, '', 'soon', 'Tue, 99 Foo 2026'])(

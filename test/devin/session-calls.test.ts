@@ -260,7 +260,7 @@ describe('the deadline of a claim', () => {
     const { clock } = createHandClock(NOW);
     const remoteClock = createRemoteClock(clock, -10 * MINUTE);
     const body = claimed('devin-1', 'me', { status: { claim_deadline: NOW - 5 * MINUTE } });
-    const { url } = await answering(200, body);
+    const { url } = await answering(200, body, { date: new Date(NOW - 10 * MINUTE).toUTCString() });
     const answer = await client(url, { clock, remoteClock }).fleet.claim('devin-1', 'me', never());
     expect(answer).toMatchObject({ claimDeadlineAt: NOW + 5 * MINUTE });
   });

@@ -129,6 +129,21 @@ export function claimed(sessionId: string, acceptorId: string, parts: RowParts =
   return row(sessionId, { ...parts, status });
 }
 
+/** A stand-in for fetch whose answer arrives exactly as cut: sockets join pieces as they like. */
+export function piecewise(contentType: string, pieces: readonly Uint8Array[]): typeof fetch {
+  return async () => {
+    const left = [...pieces];
+    const body = new ReadableStream({
+      pull(controller) {
+        const piece = left.shift();
+        if (piece) controller.enqueue(piece);
+        else controller.close();
+      },
+    });
+    return new Response(body, { headers: { 'content-type': contentType } });
+  };
+}
+
 export const never = () => new AbortController().signal;
 
 /** What was thrown; fails when nothing was. */

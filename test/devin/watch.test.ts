@@ -2,7 +2,18 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { ContractError, TransientError } from '../../src/errors.js';
 import type { Fleet, WatchHint } from '../../src/ports/fleet.js';
-import { client, createHandClock, json, never, OUTPOST, row, serve, thrownBy, until } from './support.js';
+import {
+  client,
+  createHandClock,
+  json,
+  never,
+  OUTPOST,
+  piecewise,
+  row,
+  serve,
+  thrownBy,
+  until,
+} from './support.js';
 
 const event = (type: string, object: unknown, cursor?: unknown) =>
   `data: ${JSON.stringify({ type, object, cursor })}\n\n`;
@@ -208,25 +219,14 @@ describe('a stream cut into arbitrary pieces', () => {
     'modified c pending',
   ];
 
-  /** A stand-in for fetch, so that the pieces arrive exactly as cut. */
-  const pieces = (chunks: Uint8Array[]): typeof fetch => {
-    return async () => {
-      const body = new ReadableStream({
-        pull(controller) {
-          const chunk = chunks.shift();
-          if (chunk) controller.enqueue(chunk);
-          else controller.close();
-        },
-      });
-      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-    };
-  };
-
   const bytes = new TextEncoder().encode(text);
 
   test('byte by byte -> the same hints', async () => {
     const { fleet } = client('http://127.0.0.1:1', {
-      fetch: pieces([...bytes].map((byte) => Uint8Array.of(byte))),
+      fetch: piecewise(
+        'text/event-stream',
+        [...bytes].map((byte) => Uint8Array.of(byte)),
+      ),
     });
     expect(seen(await hintsOf(fleet))).toEqual(expected);
   });
@@ -241,7 +241,7 @@ describe('a stream cut into arbitrary pieces', () => {
         chunks.push(bytes.slice(at, end));
         at = end;
       }
-      const { fleet } = client('http://127.0.0.1:1', { fetch: pieces(chunks) });
+      const { fleet } = client('http://127.0.0.1:1', { fetch: piecewise('text/event-stream', chunks) });
       expect(seen(await hintsOf(fleet))).toEqual(expected);
     },
   );
