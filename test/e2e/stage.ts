@@ -1,0 +1,171 @@
+/**
+ * Both clouds and an orchestrator in this process, on a clock that jumps while
+ * nothing happens. What a crash does is shown with child.ts instead.
+ */
+import { join } from 'node:path';
+import { createOrchestrator, type Orchestrator, withAccounts } from '../../src/compose.js';
+import { parseConfig } from '../../src/config/index.js';
+import {
+  type DevinCloud,
+  type DevinCloudOptions,
+  type SessionView,
+  startDevinCloud,
+} from '../../src/emulator/devin/index.js';
+import {
+  startVercelCloud,
+  type VercelCloud,
+  type VercelCloudOptions,
+} from '../../src/emulator/vercel/index.js';
+import type { ActorRow } from '../../src/ports/store.js';
+import type { Transition } from '../../src/runtime/drive.js';
+import { rewriteFetch, sandboxName } from '../../src/sandbox/index.js';
+import { onEnd, temporaryDirectory, until } from './support.js';
+import { createWarpClock, type WarpClock } from './warp-clock.js';
+
+/** While something happens the clock runs this fast: five minutes are a minute of the wall. */
+const SPEED = 5;
+/** Shorter than every interval that matters, so that a jump skips nothing. */
+const STEP_MS = 2_000;
+/** Real processes are waited for here: no jumps, or they would seem to take for ever. */
+const WORKING = ['provisioning.confirming', 'provisioning.settling', 'serving.connecting', 'snapshotting.waiting'];
+
+export interface StageOptions {
+  readonly devin?: Partial<DevinCloudOptions>;
+  readonly vercel?: Partial<VercelCloudOptions>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Stage {
+  readonly clock: WarpClock;
+  readonly devin: DevinCloud;
+  readonly vercel: VercelCloud;
+  readonly databaseUrl: string;
+  /** The orchestrator that runs now. */
+  readonly orchestrator: Orchestrator;
+  readonly log: readonly string[];
+  readonly transitions: readonly Transition[];
+  /** Stops the orchestrator and starts another on the same database; `between` runs while there is none. */
+  restart(between?: () => unknown): Promise<void>;
+  row(id: string): Promise<ActorRow | null>;
+  /** States that the session went through, oldest first. */
+  path(id: string): string[];
+  /** Waits for `look`; while nothing happens, the clock jumps. */
+  until<T>(what: string, look: () => T | Promise<T>, options?: { jump?: boolean | 'always' }): Promise<NonNullable<T>>;
+  /** Waits until the session is in the state (or one below it). */
+  untilState(id: string, state: string, options?: { jump?: boolean | 'always' }): Promise<ActorRow>;
+  untilSession(id: string, holds: (view: SessionView) => boolean): Promise<SessionView>;
+  /** Lets this much of the clock's time pass, in steps, each when nothing happens. */
+  pass(ms: number): Promise<void>;
+}
+
+export async function startStage(options: StageOptions = {}): Promise<Stage> {
+  const dir = await temporaryDirectory();
+  const clock = createWarpClock(SPEED);
+  const vercel = await startVercelCloud({ ...options.vercel, clock, dir: join(dir, 'vercel') });
+  onEnd(() => vercel.close());
+  const devin = await startDevinCloud({ ...options.devin, clock });
+  onEnd(() => devin.close());
+  const databaseUrl = `file:${join(dir, 'outposts.db')}`;
+  const env = {
+    DEVIN_API_URL: devin.url,
+    DEVIN_OUTPOSTS_TOKEN: devin.token,
+    DEVIN_OUTPOST_ID: devin.outpostId,
+    DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
+    VERCEL_TOKEN: vercel.token,
+    VERCEL_TEAM_ID: vercel.teamId,
+    VERCEL_PROJECT_ID: vercel.projectId,
+    DATABASE_URL: databaseUrl,
+    ...options.env,
+  };
+  const parsed = parseConfig(env, { mode: 'local' });
+  if (parsed.kind === 'problems') throw new Error(JSON.stringify(parsed.problems));
+  const { config } = parsed;
+
+  const log: string[] = [];
+  const transitions: Transition[] = [];
+  const launch = async () => {
+    const orchestrator = await createOrchestrator({
+      config: withAccounts(config, null),
+      clock,
+      speed: SPEED,
+      sandboxFetch: rewriteFetch(vercel.url),
+      log: (line) => log.push(line),
+      onTransition: (transition) => transitions.push(transition),
+    });
+    await orchestrator.start();
+    return orchestrator;
+  };
+  let orchestrator: Orchestrator | null = await launch();
+  const stop = async () => {
+    await orchestrator?.stop();
+    orchestrator = null;
+  };
+  onEnd(stop);
+  const running = () => {
+    if (orchestrator === null) throw new Error('no orchestrator runs');
+    return orchestrator;
+  };
+
+  const rows = () => running().store.list({ limit: 500 });
+  const isQuiet = async (jump: boolean | 'always') => {
+    if (jump === false) return false;
+    const nextAt = await running().store.nextWakeAt();
+    if (nextAt !== null && nextAt <= clock.now()) return false;
+    return jump === 'always' || (await rows()).every(({ state }) => !WORKING.includes(state));
+  };
+  const story = async () => {
+    const states = (await rows()).map((row) => `${row.id} ${row.state} ${row.problem ?? ''} ${row.quarantine ?? ''}`);
+    const path = transitions.slice(-30).map(({ id, event, from, to }) => `${id}: ${from} -> ${to} (${event.type})`);
+    return [...states, ...path, ...log.slice(-15)].join('\n');
+  };
+  const stage: Stage = {
+    clock,
+    devin,
+    vercel,
+    databaseUrl,
+    get orchestrator() {
+      return running();
+    },
+    log,
+    transitions,
+    async restart(between) {
+      await stop();
+      await between?.();
+      orchestrator = await launch();
+    },
+    row: (id) => running().store.read(id),
+    path: (id) => transitions.filter((transition) => transition.id === id).map(({ to }) => to),
+    until: (what, look, { jump = true } = {}) =>
+      until(what, look, {
+        story,
+        between: async () => {
+          if (await isQuiet(jump)) clock.skip(STEP_MS);
+        },
+      }),
+    untilState: (id, state, waiting) =>
+      stage.until(
+        `${id} in ${state}`,
+        async () => {
+          const row = await stage.row(id);
+          return row !== null && `${row.state}.`.startsWith(`${state}.`) ? row : null;
+        },
+        waiting,
+      ),
+    untilSession: (id, holds) =>
+      stage.until(`${id} as wanted`, () => {
+        const view = devin.session(id);
+        return holds(view) ? view : null;
+      }),
+    async pass(ms) {
+      const endAt = clock.now() + ms;
+      await stage.until(`${ms} ms to pass`, () => clock.now() >= endAt);
+    },
+  };
+  return stage;
+}
+
+/** The name under which the orchestrator keeps the session's files. */
+export const diskOf = (sessionId: string): string => sandboxName('devin', sessionId);
+
+export const WRITE = 'mkdir -p repos/demo && echo kept > repos/demo/note.txt';
+export const FIND = 'test "$(cat repos/demo/note.txt)" = kept';
