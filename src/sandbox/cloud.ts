@@ -13,7 +13,7 @@ import { callSdk, GoneError } from './failures.js';
 import { createLru } from './lru.js';
 import type { SandboxCredentials, SandboxHostOptions } from './settings.js';
 
-export type Access = Partial<SandboxCredentials> & { fetch: typeof fetch };
+type Access = Partial<SandboxCredentials> & { fetch: typeof fetch };
 
 export interface Cloud {
   /** One bounded SDK call. `what` opens the message of its error; `timeoutMs` replaces the usual bound. */

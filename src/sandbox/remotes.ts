@@ -14,8 +14,6 @@ import { createLru } from './lru.js';
 import { lookCommand, readLook, WAIT_SECONDS, waitCommand } from './sight.js';
 import { launchCommand, NOT_FIRST } from './supervisor.js';
 
-/** After this the vm kills a look that hangs, on a full disk for example. */
-const LOOK_TIMEOUT_MS = 10_000;
 /** More than one process serves at a time. */
 const KNOWN_COMMANDS = 500;
 
@@ -112,7 +110,7 @@ async function lookOnce(
     'look at the remote',
     signal,
     async (session, bounded) => {
-      const look = { ...lookCommand, cwd: session.cwd, timeoutMs: LOOK_TIMEOUT_MS, signal: bounded };
+      const look = { ...lookCommand, cwd: session.cwd, signal: bounded };
       const finished = await session.runCommand(look);
       return { exitCode: finished.exitCode, stdout: await finished.stdout() };
     },

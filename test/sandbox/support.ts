@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVercelCloud, type VercelCloudOptions } from '../../src/emulator/vercel/index.js';
-import { createClock } from '../../src/ports/clock.js';
-import { createRemoteClock } from '../../src/remote-clock.js';
+import { type Clock, createClock } from '../../src/ports/clock.js';
+import { createRemoteClock, type RemoteClock } from '../../src/remote-clock.js';
 import { createSandboxHost, rewriteFetch, type SandboxHostOptions } from '../../src/sandbox/index.js';
 
 export const SHA = 'a'.repeat(40);
@@ -69,6 +69,14 @@ export async function makeDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'outposts-sandbox-'));
 }
 
+/** Knows already that both clocks agree, so that instants are exact. */
+function agreeing(clock: Clock): RemoteClock {
+  const remoteClock = createRemoteClock(clock);
+  const now = clock.now();
+  remoteClock.learn(now, now, now);
+  return remoteClock;
+}
+
 /** A cloud of its own with a static host, and hosts on them; `close` ends it all. */
 export async function startRig(options: Partial<VercelCloudOptions> = {}) {
   const clock = options.clock ?? createClock();
@@ -87,8 +95,7 @@ export async function startRig(options: Partial<VercelCloudOptions> = {}) {
       credentials: async () => ({ token, teamId, projectId }),
       fetch: rewriteFetch(cloud.url),
       clock,
-      // Both clocks agree unless a test says otherwise, so that instants are exact.
-      remoteClock: createRemoteClock(clock, options.skewMs === undefined ? 0 : null),
+      remoteClock: options.skewMs === undefined ? agreeing(clock) : createRemoteClock(clock),
       onOddity: (message) => oddities.push(message),
       ...change,
       settings: {
