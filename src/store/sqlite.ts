@@ -6,6 +6,8 @@
  */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { type Client, createClient } from '@libsql/client';
 import { Kysely, sql } from 'kysely';
 import { messageOf, RefusedError, TransientError } from '../errors.js';
@@ -24,35 +26,44 @@ const BUSY_TIMEOUT_MS = 25;
 
 /** Opens and migrates the file, made with its directory when absent. Throws RefusedError, TransientError. */
 export async function openSqlite(url: string): Promise<Backend> {
-  const file = fileOf(url);
+  const file = prepareFile(url);
+  const backend = connect(file);
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    const writer = createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS });
-    const reader = createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS });
-    const backend = new SqliteBackend(writer, reader, join(realpathSync(dirname(file)), basename(file)));
-    try {
-      await retryWhileBusy(() => writer.execute('pragma journal_mode = wal'));
-      await retryWhileBusy(() => reader.execute('pragma query_only = on'));
-      await backend.transact('open the database', (db) => migrate(db, 'sqlite'));
-    } catch (error) {
-      await backend.close();
-      throw error;
-    }
+    await backend.prepare();
+    await backend.transact('open the database', (db) => migrate(db, 'sqlite'));
     return backend;
   } catch (error) {
-    const known = toStoreError('open the database', error);
-    if (known instanceof TransientError || known instanceof RefusedError) throw known;
-    throw new RefusedError(`open the database: ${messageOf(error)}`, { setting: 'DATABASE_URL' });
+    await backend.close();
+    throw error;
   }
 }
 
-function fileOf(url: string): string {
-  const path = url.slice('file:'.length);
-  if (path === '' || path.includes('?') || path.startsWith(':memory:'))
-    throw new RefusedError('DATABASE_URL should be file:<path of a file>, without parameters', {
+/** The file's canonical path; its directory exists afterwards. */
+function prepareFile(url: string): string {
+  try {
+    const path = decodeURIComponent(url.slice('file:'.length).replace(/^\/\/(?=\/)/, ''));
+    if (path === '' || /^\/\/|^:memory:|[?#]/.test(path)) throw new Error('not the path of a file');
+    const file = resolve(path);
+    mkdirSync(dirname(file), { recursive: true });
+    return join(realpathSync(dirname(file)), basename(file));
+  } catch (error) {
+    throw new RefusedError(`DATABASE_URL should be file:<path> of a file to keep: ${messageOf(error)}`, {
       setting: 'DATABASE_URL',
     });
-  return resolve(decodeURIComponent(path.replace(/^\/\/(localhost)?(?=\/)/, '')));
+  }
+}
+
+function connect(file: string): SqliteBackend {
+  const client = () =>
+    createClient({ url: pathToFileURL(file).href, concurrency: 1, timeout: BUSY_TIMEOUT_MS });
+  try {
+    return new SqliteBackend(client(), client(), file);
+  } catch (error) {
+    const known = toStoreError('open the database', error);
+    if (known !== error) throw known;
+    // The client's own words for what SQLite could not open carry no code.
+    throw new RefusedError(`open the database: ${messageOf(error)}`, { setting: 'DATABASE_URL' });
+  }
 }
 
 class SqliteBackend implements Backend {
@@ -72,8 +83,19 @@ class SqliteBackend implements Backend {
     this.#db = new Kysely<Tables>({ dialect: new LibsqlDialect(() => reader) });
   }
 
+  async prepare(): Promise<void> {
+    try {
+      await retryWhileBusy(() => this.#writer.execute('pragma journal_mode = wal'));
+      await retryWhileBusy(() => this.#reader.execute('pragma query_only = on'));
+    } catch (error) {
+      throw toStoreError('open the database', error);
+    }
+  }
+
   async read<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
     this.#assertOpen(label);
+    // The client answers without leaving this turn of the event loop: a caller that reads in a loop would never yield.
+    await nextTurn();
     try {
       return await retryWhileBusy(() => query(this.#db));
     } catch (error) {
@@ -101,9 +123,12 @@ class SqliteBackend implements Backend {
   async lockSlots(): Promise<void> {}
 
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     await this.#queue.idle();
     this.#reader.close();
+    // The client leaves the log beside the file; whoever copies the file alone shall have everything.
+    await this.#writer.execute('pragma wal_checkpoint(truncate)').catch(() => {});
     this.#writer.close();
   }
 

@@ -81,7 +81,16 @@ export class WriteQueue {
   async #begin(): Promise<Transaction> {
     // Each time, because the client may have opened a new connection.
     await this.#client.execute('pragma synchronous = full');
-    return this.#client.transaction('write');
+    const transaction = await this.#client.transaction('deferred');
+    try {
+      // Not transaction('write'): a prepared BEGIN IMMEDIATE that met a lock stays half-executed on the
+      // connection and fails later commits with "SQL statements in progress".
+      await transaction.executeMultiple('rollback; begin immediate');
+      return transaction;
+    } catch (error) {
+      transaction.close();
+      throw error;
+    }
   }
 
   #current(): Transaction {
