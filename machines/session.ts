@@ -348,7 +348,7 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
                 {
                   guard: { type: 'claimed', params: answer },
                   target: 'connecting',
-                  actions: [{ type: 'noteClaim', params: answer }, 'dismissFacts'],
+                  actions: [{ type: 'noteClaim', params: answer }, 'dismissClaimDoubt'],
                 },
                 {
                   guard: { type: 'claimTaken', params: answer },
@@ -359,7 +359,7 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
               ],
               onError: {
                 target: 'connecting',
-                actions: [{ type: 'claimAgainLater', params: failure }, 'dismissFacts'],
+                actions: [{ type: 'claimAgainLater', params: failure }, 'dismissClaimDoubt'],
               },
             },
           },

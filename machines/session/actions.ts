@@ -15,7 +15,7 @@ import type {
   StopAnswer,
 } from './effects.js';
 import type { SessionEvent } from './events.js';
-import { isEnded, isOurs, suspicionKey } from './facts.js';
+import { isDismissed, isEnded, isMissing, isOurs, suspicionKey } from './facts.js';
 import { FAILURES } from './guards.js';
 import { backoffMs, type SessionRules } from './rules.js';
 
@@ -35,13 +35,22 @@ export function sessionPatches(rules: SessionRules) {
           secureAgainAt: claim.policyKey === c.policyKey ? c.secureAgainAt : null,
         };
   return {
-    facts: (c: SessionContext, event: SessionEvent): Patch =>
-      event.type === 'queue.changed'
-        ? { facts: event.facts, ...claimOfFacts({ ...c, facts: event.facts }) }
-        : {},
+    /** Other facts than those that were looked into may raise any suspicion again, even the same. */
+    facts: (c: SessionContext, event: SessionEvent): Patch => {
+      if (event.type !== 'queue.changed') return {};
+      const next = { ...c, facts: event.facts };
+      return {
+        facts: event.facts,
+        dismissed: isDismissed(next) ? c.dismissed : null,
+        ...claimOfFacts(next),
+      };
+    },
     connected: (): Patch => ({ connected: true }),
     /** The present facts were looked into; the same suspicion is not raised again before the next probe. */
     dismissal: (c: SessionContext): Patch => ({ dismissed: suspicionKey(c), reads: 0 }),
+    /** The claim is ours after all. Says nothing about an end that the same facts hint at. */
+    claimDismissal: (c: SessionContext): Patch =>
+      isMissing(c) || isEnded(c.facts.status) ? {} : { dismissed: suspicionKey(c) },
     lookSoon: (): Patch => ({ probeAt: 0 }),
 
     claim: (c: SessionContext, answer: ClaimAnswer): Patch => terms(c, answer.claim, answer.at),
@@ -133,6 +142,7 @@ export function sessionPatches(rules: SessionRules) {
     security: (c: SessionContext, answer: Extract<SecureAnswer, { kind: 'secured' }>): Patch => ({
       ...terms(c, answer.claim, answer.at),
       secureAgainAt: null,
+      policyAnswered: c.facts.policyKey,
       vm: c.vm && { ...c.vm, policyDigest: answer.policyDigest },
     }),
     secureLater: (_: SessionContext, { at }: At): Patch => ({ secureAgainAt: at + rules.tryAgainMs }),

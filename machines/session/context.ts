@@ -75,6 +75,8 @@ export const sessionContextSchema = z.strictObject({
   renewAt: instant,
   /** Digest of the allow list in the latest claim's answer. */
   policyKey: z.string().nullable(),
+  /** Digest in the queue's row that a correction has already answered. */
+  policyAnswered: z.string().nullable(),
 
   vm: z
     .strictObject({
@@ -156,6 +158,7 @@ export const freshEpisode = {
   claimDeadlineAt: null,
   renewAt: null,
   policyKey: null,
+  policyAnswered: null,
   vm: null,
   extendAgainAt: null,
   secureAgainAt: null,

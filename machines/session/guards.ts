@@ -51,7 +51,8 @@ export function sessionGuards(rules: SessionRules) {
     policyOutdated: ({ context }: Args) =>
       context.secureAgainAt === null &&
       context.policyKey !== null &&
-      context.facts.policyKey !== context.policyKey,
+      context.facts.policyKey !== context.policyKey &&
+      context.facts.policyKey !== context.policyAnswered,
     nothingLeft: ({ context }: Args) => isMissing(context) && !context.hasDisk,
 
     // --- what a claim answered ---

@@ -58,6 +58,7 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
       noteFacts: assign(({ context, event }) => patch.facts(context, event)),
       noteConnected: assign(() => patch.connected()),
       dismissFacts: assign(({ context }) => patch.dismissal(context)),
+      dismissClaimDoubt: assign(({ context }) => patch.claimDismissal(context)),
       lookSoon: assign(() => patch.lookSoon()),
 
       noteClaim: assign(({ context }, params: ClaimAnswer | { kind: string }) =>
