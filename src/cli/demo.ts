@@ -21,12 +21,12 @@ export async function watchDemo(
   orchestrator: Orchestrator,
   world: { runDemo(n: number, signal?: AbortSignal): Promise<Demo> },
   count: number,
-  parts: { clock: Clock; recorder: Recorder; exitWhenIdle: boolean },
+  parts: { clock: Clock; recorder: Recorder; signal: AbortSignal },
 ): Promise<DemoEnd> {
-  const { clock, recorder } = parts;
+  const { clock, recorder, signal } = parts;
   const startedAt = clock.now();
-  const given = new AbortController();
-  const demo = await world.runDemo(count, given.signal);
+  const over = new AbortController();
+  const demo = await world.runDemo(count, AbortSignal.any([over.signal, signal]));
   const reports = new Map<string, DemoReport>();
   for (const [index, report] of demo.reports.entries()) {
     report.then((done) => reports.set(demo.sessionIds[index] ?? '', done)).catch(() => undefined);
@@ -36,9 +36,9 @@ export async function watchDemo(
   for (;;) {
     if (demo.sessionIds.every(isOver)) break;
     if (clock.now() - stuckSince() > STUCK_MS) break;
-    await pause(LOOK_EVERY_WALL_MS);
+    await pause(LOOK_EVERY_WALL_MS, undefined, { signal });
   }
-  given.abort();
+  over.abort();
   const view = await orchestrator.view();
   const reasons = [
     ...demo.sessionIds.flatMap((id) => reasonsOf(id, reports.get(id), view.sessions, recorder)),

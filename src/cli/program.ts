@@ -34,7 +34,7 @@ export function createProgram(
     .addOption(
       new Option('--speed <factor>', 'run the embedded world so many times as fast')
         .argParser(speed)
-        .default(1)
+        .default(30)
         .conflicts('local'),
     )
     .addOption(

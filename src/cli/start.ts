@@ -8,8 +8,8 @@ import { createOrchestrator, type Orchestrator } from '../compose.js';
 import { describeProblems, readEnvironment } from '../config/index.js';
 import { messageOf, RefusedError } from '../errors.js';
 import { watchDemo } from './demo.js';
-import { type Served, servePage } from './serve.js';
 import { createRecorder } from './recorder.js';
+import { type Served, servePage } from './serve.js';
 import { createTerminal, type Terminal } from './terminal.js';
 import { ConfigError, ownWorld, realClouds, runningWorld, type Surroundings } from './world.js';
 
@@ -87,7 +87,7 @@ async function serve(options: StartOptions, around: Surroundings, terminal: Term
         : watchDemo(orchestrator, world, options.sessions ?? 0, {
             clock,
             recorder,
-            exitWhenIdle: options.exitWhenIdle,
+            signal: showing.signal,
           });
     demo?.catch(() => undefined);
     const ended = await Promise.race([

@@ -12,6 +12,8 @@ import type { Store } from '../ports/store.js';
 
 /** Pause before a dropped wait is taken up again. */
 const AGAIN_MS = 2_000;
+/** Pause after an end was told: by then the actor has looked, and usually moved on. */
+const TOLD_MS = 60_000;
 
 export interface ExitWatchDeps {
   readonly host: SandboxHost;
@@ -53,12 +55,14 @@ export class ExitWatch {
     while (!signal.aborted) {
       const end = await this.#deps.host.awaitExit(vm, launchId, signal).catch(() => 'dropped' as const);
       if (signal.aborted) return;
-      if (end === 'ended') {
-        const posted = this.#deps.store.post(id, JSON.stringify({ type: 'doorbell.rung' }));
-        await posted.then(() => this.#deps.kick(id)).catch(() => undefined);
-        return;
-      }
-      await this.#deps.clock.sleep(AGAIN_MS, signal).catch(() => undefined);
+      if (end === 'ended') await this.#tell(id);
+      await this.#deps.clock.sleep(end === 'ended' ? TOLD_MS : AGAIN_MS, signal).catch(() => undefined);
     }
+  }
+
+  async #tell(id: string): Promise<void> {
+    const posted = this.#deps.store.post(id, JSON.stringify({ type: 'doorbell.rung' }));
+    // When the store is away the probe tells it later.
+    await posted.then(() => this.#deps.kick(id)).catch(() => undefined);
   }
 }

@@ -21,6 +21,8 @@ const STRAY_AGE_MS = 2 * 60_000;
 const JOURNAL_KEPT = 500;
 /** An ended actor is kept this long, for whoever asks what became of it. */
 const ENDED_KEPT_MS = 60 * 60_000;
+/** Every so many sweeps the network policy in force is read; the list does not tell it. */
+const POLICY_EVERY = 10;
 /** Slack on top of a vm's longest life when judging how far back the list must be read. */
 const LIFE_SLACK_MS = 10 * 60_000;
 
@@ -48,6 +50,7 @@ type Owner =
 
 export class Sweeper {
   readonly #deps: SweepDeps;
+  #sweeps = 0;
   #strayVms = new Map<string, number>();
   #strayClaims = new Map<string, number>();
 
@@ -57,6 +60,7 @@ export class Sweeper {
 
   async sweep(signal: AbortSignal): Promise<void> {
     const claims = this.#deps.entries();
+    this.#sweeps += 1;
     await this.#sweepSandboxes(signal);
     await this.#sweepClaims(claims, signal);
     await this.#tidy();
@@ -74,13 +78,20 @@ export class Sweeper {
     for (const sight of sights) {
       const id = sessionOfTags(sight.tags);
       const owner = id === null ? ({ kind: 'none' } as const) : await this.#ownerOf(id);
-      if (id !== null && owner.kind === 'known') await this.#tell(id, owner, sight);
+      if (id !== null && owner.kind === 'known') await this.#tell(id, owner, sight, signal);
       else if (owner.kind === 'none' && isAlive(sight)) await this.#stopStray(sight, strays, signal);
     }
     this.#strayVms = strays;
   }
 
-  async #tell(id: string, { context, tags }: Owner & { kind: 'known' }, sight: SandboxSight): Promise<void> {
+  async #tell(
+    id: string,
+    { context, tags }: Owner & { kind: 'known' },
+    listed: SandboxSight,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const serves = listed.vmId === context.vm?.vmId && this.#sweeps % POLICY_EVERY === 0;
+    const sight = (serves ? await this.#deps.host.find(listed.name, signal) : null) ?? listed;
     const alive = isAlive(sight);
     const held = context.vm?.vmId ?? null;
     // The record's vm is down when its sandbox is, or when another boot of it runs.
