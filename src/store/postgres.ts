@@ -45,6 +45,7 @@ class PostgresBackend implements Backend {
   readonly journalTurn = sql`pg_advisory_xact_lock_shared(${sql.lit(LOCK_CLASS)}, ${sql.lit(LOCK.journal)})`;
   readonly #root: Kysely<Tables>;
   readonly #db: Kysely<Tables>;
+  readonly #underWay = new Set<Promise<unknown>>();
   #closed = false;
 
   constructor(url: string, maxConnections: number) {
@@ -93,15 +94,20 @@ class PostgresBackend implements Backend {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await Promise.allSettled(this.#underWay);
     await this.#root.destroy();
   }
 
   async #guard<T>(label: string, act: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new TransientError(`${label}: the store is closed`);
+    const acting = act();
+    this.#underWay.add(acting);
     try {
-      return await act();
+      return await acting;
     } catch (error) {
       throw toStoreError(label, error);
+    } finally {
+      this.#underWay.delete(acting);
     }
   }
 }

@@ -27,6 +27,15 @@ describe('the PostgreSQL server', () => {
   };
   afterEach(() => Promise.all(observers.splice(0).map((client) => client.end().catch(() => {}))));
 
+  /** Resolves when that many of the store's connections wait for a lock. */
+  const waiting = (observer: pg.Client, count: number) =>
+    until(async () => {
+      const found = await observer.query(
+        `select 1 from pg_stat_activity where application_name = 'outposts'
+          and datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return found.rowCount === count;
+    });
   const KILL = `select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'outposts' and datname = current_database()`;
 
@@ -61,12 +70,7 @@ describe('the PostgreSQL server', () => {
     await blocker.query('begin');
     await blocker.query(`select 1 from outposts.actors where id = 'devin-a' for update`);
     const failure = store.save(hold, transition()).catch((error: unknown) => error);
-    await until(async () => {
-      const waiting = await observer.query(
-        `select 1 from pg_stat_activity where application_name = 'outposts' and wait_event_type = 'Lock'`,
-      );
-      return waiting.rowCount === 1;
-    });
+    await waiting(observer, 1);
     await observer.query(KILL);
     expect(await failure).toBeInstanceOf(TransientError);
     expect(await failure).toMatchObject({ message: expect.stringMatching(/^save devin-a: /) });
@@ -74,6 +78,51 @@ describe('the PostgreSQL server', () => {
     await until(() => store.save(hold, transition()).catch(() => false));
     expect(await store.read('devin-a')).toMatchObject({ rev: 1 });
     expect(await store.journal({ after: 0, limit: 10 })).toHaveLength(1);
+  });
+
+  test('a driver rests or gives up its try while news is not yet committed -> it waits, and the actor stays awake', async () => {
+    const url = await makeDatabase();
+    const store = await open(url);
+    const observer = await connect(url);
+    const blocker = await connect(url);
+    const far = 9_000_000_000_000;
+    const resting = await held(store, 'devin-a');
+    const failing = await held(store, 'devin-b');
+    await blocker.query('begin');
+    await blocker.query('lock table outposts.news in share mode');
+    const told = [store.post('devin-a', '{}'), store.post('devin-b', '{}')];
+    await waiting(observer, 2);
+    const rested = store.rest(resting, { factsRev: 0, wakeAt: far });
+    const deferred = store.defer(failing, { attempt: 1, retryAt: far, wakeAt: far, problem: null });
+    await waiting(observer, 4);
+    await blocker.query('commit');
+    expect(await Promise.all(told)).toEqual([true, true]);
+    expect(await rested).toBe(false);
+    expect(await deferred).toBe(true);
+    expect(await store.due(0, 10)).toEqual(['devin-b']);
+    expect(await store.read('devin-a')).toMatchObject({ wakeAt: 0 });
+  });
+
+  test('an entry has its number but is not committed, a later one is -> the reader waits and sees both', async () => {
+    const url = await makeDatabase();
+    const store = await open(url);
+    const observer = await connect(url);
+    const blocker = await connect(url);
+    const slow = await held(store, 'slow');
+    const quick = await held(store, 'quick');
+    await store.post('slow', '{}');
+    const taken = await store.take('slow', 'me', 600_000);
+    const newsTaken = taken.kind === 'taken' ? taken.news.map((news) => news.seq) : [];
+    await blocker.query('begin');
+    await blocker.query('select 1 from outposts.news for update');
+    const saving = store.save(slow, transition({ newsTaken }));
+    await waiting(observer, 1);
+    expect(await store.save(quick, transition())).toBe(true);
+    const seen = store.journal({ after: 0, limit: 10 });
+    await waiting(observer, 2);
+    await blocker.query('commit');
+    expect(await saving).toBe(true);
+    expect((await seen).map((entry) => entry.actorId)).toEqual(['slow', 'quick']);
   });
 
   test('the server stops -> transient without the password; it comes back -> calls work again', async () => {
