@@ -126,7 +126,7 @@ class Drive {
 
   async #loop(): Promise<DriveAnswer> {
     for (;;) {
-      if (this.#signal.aborted) return { kind: 'more' };
+      this.#signal.throwIfAborted();
       if (await this.#foldNews()) continue;
       if (await this.#foldFacts()) continue;
       if (await this.#fireDueTimer()) continue;
@@ -223,7 +223,7 @@ class Drive {
       });
     } catch (error) {
       if (error instanceof StaleDriverError) throw error;
-      if (this.#signal.aborted) throw this.#signal.reason;
+      this.#signal.throwIfAborted();
       return this.#noteFailure(effect, error);
     }
     // A deadline that passed while the effect ran beats its late answer; the effect is safe to repeat.
