@@ -73,10 +73,6 @@ export async function drive(deps: DriveDeps, id: string, options: DriveOptions =
   const taken = await deps.store.take(id, deps.owner, LEASE_MS);
   if (taken.kind === 'absent') return taken;
   if (taken.kind === 'busy') return { kind: 'busy', wakeAt: deps.clock.now() + taken.leftMs };
-  if (taken.row.quarantine !== null) {
-    await deps.store.free(id, deps.owner);
-    return { kind: 'quarantined', reason: taken.row.quarantine };
-  }
   const lease = holdLease(deps.store, id, deps.owner, options.signal);
   try {
     return await new Drive(deps, lease.signal, options.budgetMs ?? Number.POSITIVE_INFINITY).run(
@@ -148,6 +144,7 @@ class Drive {
   }
 
   async #load(row: ActorRow, news: readonly NewsRow[]): Promise<DriveAnswer | null> {
+    if (row.quarantine !== null) return { kind: 'quarantined', reason: row.quarantine };
     const restored = restore(this.#deps.kind, row);
     if (restored.kind === 'newer') return { kind: 'superseded', version: restored.version };
     this.#row = row;
