@@ -2,7 +2,7 @@
 import type { SessionContext } from '../machines/session/context.js';
 import { sessionContextSchema } from '../machines/session/context.js';
 import { isClaimable } from '../machines/session/facts.js';
-import type { ActionName, FleetView, SessionView } from './dashboard/view.js';
+import type { FleetView, SessionView } from './dashboard/view.js';
 import type { ActorRow, Store } from './ports/store.js';
 import type { ActorKind } from './runtime/actor.js';
 import { timers } from './runtime/level.js';
@@ -55,7 +55,6 @@ export function sessionView(row: ActorRow, kind: ActorKind): SessionView {
     problem: row.problem,
     quarantine: row.quarantine,
     holdsSlot: row.holdsSlot,
-    offers: offersOf(row),
   };
 }
 
@@ -72,12 +71,6 @@ const outcomeText = (context: SessionContext | null): string | null => {
   if (context === null || (context.outcome === null && context.detail === null)) return null;
   return [context.outcome, context.detail].filter((part) => part !== null).join(': ');
 };
-
-function offersOf(row: ActorRow): ActionName[] {
-  if (row.quarantine !== null || row.state === 'parked' || row.state === 'released.coolingOff')
-    return ['retry'];
-  return row.state === 'ended' || row.state === 'discarding' ? [] : ['stop'];
-}
 
 /** The words for what a state waits for; states that act at once are not listed. */
 const WAITS: Readonly<Record<string, string>> = {

@@ -56,7 +56,6 @@ export function groupOf(session: SessionView): Group {
 
 /** The actions that make sense for a session now. */
 export function offersOf(session: SessionView): readonly ActionName[] {
-  if (session.offers) return session.offers;
   if (session.quarantine !== null) return ['retry'];
   switch (topOf(session.state)) {
     case 'serving':

@@ -26,8 +26,6 @@ export interface SessionView {
   /** Why the row is set aside. */
   readonly quarantine: string | null;
   readonly holdsSlot: boolean;
-  /** The actions that make sense now; without it they are guessed from the state. */
-  readonly offers?: readonly ActionName[];
 }
 
 export interface FleetView {

@@ -29,7 +29,7 @@ async function run(...args: string[]) {
 describe('start', () => {
   it('without options -> the embedded world at its own pace, nothing scripted', async () => {
     const { asked, exitCodes } = await run('start');
-    expect(asked).toEqual([{ local: false, exitWhenIdle: false, speed: 1, json: false, drain: 'leave' }]);
+    expect(asked).toEqual([{ local: false, exitWhenIdle: false, speed: 30, json: false, drain: 'leave' }]);
     expect(exitCodes).toEqual([7]);
   });
 

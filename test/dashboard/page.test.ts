@@ -62,14 +62,6 @@ describe('the page', () => {
     expect(html).not.toContain('/actions/stop');
   });
 
-  it('what the machine offers -> takes the place of the guess', async () => {
-    const act = async () => ({ ok: true, message: '' });
-    const html = await page(
-      { sessions: [sessionView({ offers: ['resume'] })] },
-      { actions: { resume: act, suspend: act, end: act } },
-    );
-    expect(html.match(/action="\/actions\/\w+"/g)).toEqual(['action="/actions/resume"']);
-  });
 
   it('hostile texts everywhere -> all escaped', async () => {
     const evil = `"'><script>alert(1)</script>`;
@@ -86,7 +78,6 @@ describe('the page', () => {
             outcome: evil,
             problem: evil,
             quarantine: evil,
-            offers: ['stop'],
           }),
         ],
       },

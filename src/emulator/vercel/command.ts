@@ -139,7 +139,8 @@ export class Command {
         this.durationMs = durationMs;
       });
     };
-    const drained = setTimeout(settle, DRAIN_MS);
+    // A process that was held up meets its timers before its input: what is there is read first.
+    const drained = setTimeout(() => setImmediate(settle), DRAIN_MS);
     this.child.once('close', settle);
   }
 
