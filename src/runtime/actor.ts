@@ -5,7 +5,14 @@
  * context, its deadlines, and one implementation for every effect that the
  * machine invokes. A missing or mistyped implementation does not compile.
  */
-import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, InputFrom, OutputFrom } from 'xstate';
+import type {
+  AnyActorLogic,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  InputFrom,
+  OutputFrom,
+  StateValue,
+} from 'xstate';
 import type { z } from 'zod';
 
 /** One call of an effect. */
@@ -30,6 +37,13 @@ export type Effects<Declared extends Record<string, AnyActorLogic>> = {
   ) => Promise<OutputFrom<Declared[K]>>;
 };
 
+/** What is kept of a snapshot. `context` is checked by the kind's schema after its migrations. */
+export interface SavedSnapshot {
+  readonly status: 'active' | 'done';
+  readonly value: StateValue;
+  readonly context: unknown;
+}
+
 export interface ActorKind {
   readonly name: string;
   /** Version of the chart and of the context's shape. */
@@ -37,8 +51,8 @@ export interface ActorKind {
   readonly machine: AnyStateMachine;
   readonly contextSchema: z.ZodType;
   readonly eventSchema: z.ZodType<{ type: string }>;
-  /** Old saved context to new, by the version it comes from; applied one after the other. */
-  readonly migrations: Readonly<Record<number, (saved: unknown) => unknown>>;
+  /** Old saved state and context to new, by the version they come from; applied one after the other. */
+  readonly migrations: Readonly<Record<number, (saved: SavedSnapshot) => SavedSnapshot>>;
   readonly deadlines: Readonly<Record<string, (context: never) => number | null>>;
   readonly effects: Readonly<Record<string, (input: never, call: EffectCall) => Promise<unknown>>>;
   /** Failed tries of an effect before the machine's `onError` hears of it. */

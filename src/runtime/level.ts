@@ -5,6 +5,7 @@
  * while the saved state is still there. So the saved state is the outbox.
  */
 import { type AnyMachineSnapshot, type AnyStateNode, getStateNodes } from 'xstate';
+import { BugError } from '../errors.js';
 import type { ActorKind } from './actor.js';
 
 export interface PendingEffect {
@@ -17,8 +18,9 @@ export interface Timer {
   readonly event: { readonly type: string };
 }
 
+/** Each once: XState names the ancestors of a nested state repeatedly. */
 const activeNodes = (kind: ActorKind, snapshot: AnyMachineSnapshot): AnyStateNode[] =>
-  snapshot.status === 'active' ? getStateNodes(kind.machine.root, snapshot.value) : [];
+  snapshot.status === 'active' ? [...new Set(getStateNodes(kind.machine.root, snapshot.value))] : [];
 
 /** The effect that the active states invoke; null when they invoke none. At most one is active at a time. */
 export function pendingEffect(kind: ActorKind, snapshot: AnyMachineSnapshot): PendingEffect | null {
@@ -38,7 +40,10 @@ export function timers(kind: ActorKind, snapshot: AnyMachineSnapshot): Timer[] {
     .flatMap((node) => node.after)
     .flatMap((transition): Timer[] => {
       const deadline = kind.deadlines[String(transition.delay)];
-      const at = deadline?.(snapshot.context as never) ?? null;
+      if (deadline === undefined) {
+        throw new BugError(`no deadline '${transition.delay}' in '${kind.name}'`);
+      }
+      const at = deadline(snapshot.context as never);
       return at === null ? [] : [{ at, event: { type: transition.eventType } }];
     })
     .sort((a, b) => a.at - b.at);

@@ -8,12 +8,16 @@ import { type AnyMachineSnapshot, initialTransition, type StateValue } from 'xst
 import { z } from 'zod';
 import { BugError, messageOf } from '../errors.js';
 import type { ActorRow, SavedActor } from '../ports/store.js';
-import type { ActorKind } from './actor.js';
+import type { ActorKind, SavedSnapshot } from './actor.js';
 
+/** Machines here have no parallel states: every level names one state. */
 const stateValue: z.ZodType<StateValue> = z.lazy(() =>
-  z.union([z.string(), z.record(z.string(), stateValue)]),
+  z.union([
+    z.string(),
+    z.record(z.string(), stateValue).refine((value) => Object.keys(value).length === 1, 'one state expected'),
+  ]),
 );
-const envelope = z.strictObject({
+const envelope: z.ZodType<SavedSnapshot> = z.strictObject({
   status: z.enum(['active', 'done']),
   value: stateValue,
   context: z.unknown(),
@@ -29,9 +33,13 @@ export function restore(kind: ActorKind, row: ActorRow): Restored {
   if (row.machine !== kind.name) return unreadable(`it belongs to the machine '${row.machine}'`);
   if (row.version > kind.version) return { kind: 'newer', version: row.version };
   try {
-    const saved = envelope.parse(JSON.parse(row.snapshot));
-    const context = kind.contextSchema.parse(migrate(kind, row.version, saved.context));
-    const snapshot = kind.machine.resolveState({ value: saved.value, status: saved.status, context });
+    const saved = migrate(kind, row.version, envelope.parse(JSON.parse(row.snapshot)));
+    const context = kind.contextSchema.parse(saved.context);
+    const snapshot = kind.machine.resolveState({ value: saved.value, context });
+    // XState completes what it does not understand with initial states; that would start a session anew.
+    if (JSON.stringify(snapshot.value) !== JSON.stringify(saved.value) || snapshot.status !== saved.status) {
+      return unreadable(`there is no state ${JSON.stringify(saved.value)} that is ${saved.status}`);
+    }
     return { kind: 'restored', snapshot };
   } catch (error) {
     return unreadable(error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error));
@@ -43,8 +51,8 @@ const unreadable = (reason: string): Restored => ({
   reason: `the saved state does not parse: ${reason}`.slice(0, 500),
 });
 
-function migrate(kind: ActorKind, from: number, context: unknown): unknown {
-  let migrated = context;
+function migrate(kind: ActorKind, from: number, saved: SavedSnapshot): SavedSnapshot {
+  let migrated = saved;
   for (let version = from; version < kind.version; version++) {
     const step = kind.migrations[version];
     if (step === undefined) throw new BugError(`no migration of '${kind.name}' from version ${version}`);
@@ -74,15 +82,10 @@ export function begin(kind: ActorKind, input: unknown): AnyMachineSnapshot {
   return snapshot;
 }
 
-/** The active state as a dotted path, `serving.monitoring`. Machines here have no parallel states. */
-export function stateOf({ value }: AnyMachineSnapshot): string {
-  const path: string[] = [];
-  let rest: StateValue | undefined = value;
-  while (typeof rest === 'object') {
-    const [key] = Object.keys(rest);
-    if (key === undefined) break;
-    path.push(key);
-    rest = rest[key];
-  }
-  return rest === undefined ? path.join('.') : [...path, rest].join('.');
-}
+/** The active state as a dotted path, `serving.monitoring`. */
+export const stateOf = ({ value }: AnyMachineSnapshot): string => pathOf(value).join('.');
+
+const pathOf = (value: StateValue | undefined): string[] =>
+  typeof value === 'object'
+    ? Object.entries(value).flatMap(([state, inner]) => [state, ...pathOf(inner)])
+    : [String(value)];
