@@ -50,22 +50,25 @@ describe('a scripted session', () => {
     await cloud.until('a', (view) => view.step === 3);
   });
 
-  test('suspend with flicker -> shown too early twice, then true; a resume goes on where it stopped', async () => {
+  test('suspend with flicker -> shown twice while the remote flushes, and true after it left; a resume goes on where it stopped', async () => {
     const { cloud, clock, fleet } = await startCloud();
     const dir = temporaryDirectory();
     cloud.startSession({
       id: 'a',
       script: [
         { run: 'echo kept > file' },
-        { suspend: true, flickerReads: 2 },
+        { suspend: true, flickerReads: 2, flushMs: 8_000 },
         { run: 'cat file' },
         { end: true },
       ],
     });
     const first = await serve(cloud, 'a', dir);
-    expect((await first.exited).code).toBe(0);
+    await cloud.until('a', (view) => view.wish === 'sleep');
     const status = async () => (await fleet.read('a')).body.status.session_status;
     expect([await status(), await status(), await status()]).toEqual(['suspended', 'suspended', 'running']);
+    await clock.advance(8_000);
+    expect((await first.exited).code).toBe(0);
+    expect(await status()).toBe('running');
     await cloud.until('a', (view) => view.remotes.now === 0);
     await clock.advance(2_000);
     expect(await status()).toBe('suspended');

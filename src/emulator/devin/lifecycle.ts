@@ -54,7 +54,6 @@ export function createLifecycle(options: LifecycleOptions, queue: Queue, journal
 
   /** Says what became of the session once its remote is gone (or it never had one). */
   const finish = (session: Session, status: 'suspended' | 'terminated' | 'error') => {
-    session.flickerReads = 0;
     for (const order of [...session.orders]) {
       // The script's orders wait for the remote of the next resume; anything else is pointless now.
       if (status === 'suspended' && order.by === 'script') continue;
@@ -81,18 +80,24 @@ export function createLifecycle(options: LifecycleOptions, queue: Queue, journal
   };
 
   const tell = (session: Session, order: 'sleep' | 'end') => {
-    journal.note(session, 'told', order);
     if (isConnected(session)) void addOrder(session, { order, by: 'cloud' }).catch(() => {});
     else finishLater(session);
   };
 
-  const suspend = (session: Session, flickerReads = 0) => {
+  const suspend = (session: Session, flush = { flickerReads: 0, flushMs: 0 }) => {
     if (session.wish !== 'run' || isEnded(session)) {
       throw new WrongMomentError(`${session.id} cannot be suspended: it is ${session.status}`);
     }
     session.wish = 'sleep';
-    session.flickerReads = flickerReads;
-    tell(session, 'sleep');
+    session.flickerReads = flush.flickerReads;
+    journal.note(session, 'wish', 'sleep');
+    if (flush.flushMs === 0) return tell(session, 'sleep');
+    clock.sleep(flush.flushMs, options.signal).then(
+      () => {
+        if (session.wish === 'sleep' && !isEnded(session)) tell(session, 'sleep');
+      },
+      () => {},
+    );
   };
 
   const end = (session: Session) => {
@@ -100,6 +105,7 @@ export function createLifecycle(options: LifecycleOptions, queue: Queue, journal
       throw new WrongMomentError(`${session.id} is over already`);
     }
     session.wish = 'end';
+    journal.note(session, 'wish', 'end');
     if (isEnded(session)) {
       // It sleeps: nothing has to stop. Where ended rows stay for a while, the queue shows this one again.
       session.status = 'terminated';
@@ -121,7 +127,7 @@ export function createLifecycle(options: LifecycleOptions, queue: Queue, journal
       run: async (command) => {
         await run(session, command, 'script');
       },
-      suspend: (flickerReads) => suspend(session, flickerReads),
+      suspend: (flush) => suspend(session, flush),
       crash: async (code) => {
         await addOrder(session, { order: 'crash', code, by: 'script' });
       },
@@ -191,6 +197,7 @@ export function createLifecycle(options: LifecycleOptions, queue: Queue, journal
 
     /** The remote is not connected any more; `instance` may come back. */
     disconnected(session: Session, instance: string) {
+      session.flickerReads = 0;
       for (const order of [...session.orders]) {
         if (order.toldTo !== instance) continue;
         if (order.order === 'run') order.toldTo = null;

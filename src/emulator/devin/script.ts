@@ -13,8 +13,15 @@ export const stepSchema = z.union([
   z.strictObject({ run: z.string() }),
   /** Lets clock time pass. */
   z.strictObject({ waitMs: z.number().nonnegative() }),
-  /** Tells the remote to go to sleep; the first `flickerReads` looks after that say `suspended` too early. */
-  z.strictObject({ suspend: z.literal(true), flickerReads: z.int().nonnegative().optional() }),
+  /**
+   * Lets the remote go to sleep. It flushes for `flushMs` (default 0) before it exits; while it does, the first
+   * `flickerReads` looks say `suspended` too early.
+   */
+  z.strictObject({
+    suspend: z.literal(true),
+    flickerReads: z.int().nonnegative().optional(),
+    flushMs: z.number().nonnegative().optional(),
+  }),
   /** The remote ends by itself with this code, without being told. */
   z.strictObject({ crash: z.int().min(1).max(255) }),
   /** The remote stays alive and does nothing that it is told. */
@@ -33,7 +40,7 @@ export interface Hands {
   attached(): Promise<void>;
   sleep(ms: number): Promise<void>;
   run(command: string): Promise<void>;
-  suspend(flickerReads: number): void;
+  suspend(flush: { flickerReads: number; flushMs: number }): void;
   /** Both resolve when the remote that was told is gone. */
   crash(code: number): Promise<void>;
   hang(): Promise<void>;
@@ -54,8 +61,9 @@ export async function playScript(script: readonly Step[], hands: Hands): Promise
       hands.advance();
     } else {
       hands.advance();
-      if ('suspend' in step) hands.suspend(step.flickerReads ?? 0);
-      else if ('crash' in step) await hands.crash(step.crash);
+      if ('suspend' in step) {
+        hands.suspend({ flickerReads: step.flickerReads ?? 0, flushMs: step.flushMs ?? 0 });
+      } else if ('crash' in step) await hands.crash(step.crash);
       else if ('hang' in step) await hands.hang();
       else hands.end();
     }

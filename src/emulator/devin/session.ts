@@ -85,7 +85,7 @@ export interface SessionEvent {
     | 'connected'
     | 'refused'
     | 'disconnected'
-    | 'told'
+    | 'wish'
     | 'step'
     | 'output'
     | 'givenUp';
@@ -104,7 +104,7 @@ export interface Session {
   status: string;
   /** What the session is on its way to; its status follows. */
   wish: 'run' | 'sleep' | 'end';
-  /** Reads left that show `suspended` before it is true. */
+  /** Reads left that show `suspended` while the remote still flushes. */
   flickerReads: number;
   entry: Entry | null;
   /** Steps of the script that were taken. */
