@@ -149,10 +149,10 @@ export function actorQueries(backend: Backend): Pick<Store, ActorMethods> {
           .set((eb) => ({
             attempt: note.attempt,
             retry_at: whole(note.retryAt),
-            // News that came during the failed effect has woken the actor already: it stays awake.
+            // News or facts that came during the failed effect have woken the actor already: it stays awake.
             wake_at: eb
               .case()
-              .when(eb.exists(newsOf(db, hold.id).select('seq')))
+              .when(eb.or([eb.exists(newsOf(db, hold.id).select('seq')), eb('facts_rev', '!=', note.factsRev)]))
               .then(sql<number>`0`)
               .else(sql<number>`cast(${whole(note.wakeAt)} as bigint)`)
               .end(),

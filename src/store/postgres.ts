@@ -7,9 +7,9 @@
  */
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import pg from 'pg';
-import { TransientError } from '../errors.js';
 import type { Backend } from './backend.js';
-import { isConnectionLost, toStoreError } from './failure.js';
+import { isConnectionLost } from './failure.js';
+import { Gate } from './gate.js';
 import { migrate, POSTGRES_SCHEMA } from './migrations.js';
 import type { Db, Tables } from './schema.js';
 
@@ -45,8 +45,7 @@ class PostgresBackend implements Backend {
   readonly journalTurn = sql`pg_advisory_xact_lock_shared(${sql.lit(LOCK_CLASS)}, ${sql.lit(LOCK.journal)})`;
   readonly #root: Kysely<Tables>;
   readonly #db: Kysely<Tables>;
-  readonly #underWay = new Set<Promise<unknown>>();
-  #closed = false;
+  readonly #gate = new Gate();
 
   constructor(url: string, maxConnections: number) {
     const pool = new pg.Pool({
@@ -63,7 +62,7 @@ class PostgresBackend implements Backend {
   }
 
   read<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
-    return this.#guard(label, () => query(this.#db));
+    return this.#gate.pass(label, () => query(this.#db));
   }
 
   readSettledJournal<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
@@ -74,11 +73,11 @@ class PostgresBackend implements Backend {
   }
 
   change<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
-    return this.#guard(label, () => query(this.#db));
+    return this.#gate.pass(label, () => query(this.#db));
   }
 
   transact<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
-    return this.#guard(label, () =>
+    return this.#gate.pass(label, () =>
       this.#db.transaction().setIsolationLevel('read committed').execute(query),
     );
   }
@@ -92,23 +91,7 @@ class PostgresBackend implements Backend {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await Promise.allSettled(this.#underWay);
-    await this.#root.destroy();
-  }
-
-  async #guard<T>(label: string, act: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new TransientError(`${label}: the store is closed`);
-    const acting = act();
-    this.#underWay.add(acting);
-    try {
-      return await acting;
-    } catch (error) {
-      throw toStoreError(label, error);
-    } finally {
-      this.#underWay.delete(acting);
-    }
+    if (await this.#gate.close()) await this.#root.destroy();
   }
 }
 

@@ -10,9 +10,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type Client, createClient } from '@libsql/client';
 import { Kysely, sql } from 'kysely';
-import { messageOf, RefusedError, TransientError } from '../errors.js';
+import { messageOf, RefusedError } from '../errors.js';
 import type { Backend } from './backend.js';
 import { toStoreError } from './failure.js';
+import { Gate } from './gate.js';
 import { LibsqlDialect } from './libsql-dialect.js';
 import { migrate } from './migrations.js';
 import type { Db, Tables } from './schema.js';
@@ -74,7 +75,7 @@ class SqliteBackend implements Backend {
   readonly #reader: Client;
   readonly #queue: WriteQueue;
   readonly #db: Db;
-  #closed = false;
+  readonly #gate = new Gate();
 
   constructor(writer: Client, reader: Client, file: string) {
     this.#writer = writer;
@@ -83,24 +84,19 @@ class SqliteBackend implements Backend {
     this.#db = new Kysely<Tables>({ dialect: new LibsqlDialect(() => reader) });
   }
 
-  async prepare(): Promise<void> {
-    try {
+  prepare(): Promise<void> {
+    return this.#gate.pass('open the database', async () => {
       await retryWhileBusy(() => this.#writer.execute('pragma journal_mode = wal'));
       await retryWhileBusy(() => this.#reader.execute('pragma query_only = on'));
-    } catch (error) {
-      throw toStoreError('open the database', error);
-    }
+    });
   }
 
-  async read<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
-    this.#assertOpen(label);
-    // The client answers without leaving this turn of the event loop: a caller that reads in a loop would never yield.
-    await nextTurn();
-    try {
-      return await retryWhileBusy(() => query(this.#db));
-    } catch (error) {
-      throw toStoreError(label, error);
-    }
+  read<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
+    return this.#gate.pass(label, async () => {
+      // The client answers without leaving this turn of the event loop: a caller that reads in a loop would never yield.
+      await nextTurn();
+      return retryWhileBusy(() => query(this.#db));
+    });
   }
 
   /** Entries are committed in the order of their numbers: there is one writer. */
@@ -108,14 +104,12 @@ class SqliteBackend implements Backend {
     return this.read(label, query);
   }
 
-  async change<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
-    this.#assertOpen(label);
-    return this.#queue.add(label, query, false);
+  change<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
+    return this.#gate.pass(label, () => this.#queue.add(query, false));
   }
 
-  async transact<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
-    this.#assertOpen(label);
-    return this.#queue.add(label, query, true);
+  transact<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
+    return this.#gate.pass(label, () => this.#queue.add(query, true));
   }
 
   /** A write transaction is alone already. */
@@ -123,16 +117,10 @@ class SqliteBackend implements Backend {
   async lockSlots(): Promise<void> {}
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.#queue.idle();
+    if (!(await this.#gate.close())) return;
     this.#reader.close();
     // The client leaves the log beside the file; whoever copies the file alone shall have everything.
     await this.#writer.execute('pragma wal_checkpoint(truncate)').catch(() => {});
     this.#writer.close();
-  }
-
-  #assertOpen(label: string): void {
-    if (this.#closed) throw new TransientError(`${label}: the store is closed`);
   }
 }

@@ -10,7 +10,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Client, Transaction } from '@libsql/client';
 import { Kysely } from 'kysely';
 import { BugError } from '../errors.js';
-import { isBusy, toStoreError } from './failure.js';
+import { isBusy } from './failure.js';
 import { LibsqlDialect } from './libsql-dialect.js';
 import type { Db, Tables } from './schema.js';
 
@@ -26,7 +26,7 @@ export class WriteQueue {
   readonly #db: Db;
   #transaction: Transaction | null = null;
   #waiting: Write[] = [];
-  #draining: Promise<void> | null = null;
+  #draining = false;
 
   /** `client` has one connection and is used by nobody else; `file` identifies the database in this process. */
   constructor(client: Client, file: string) {
@@ -36,25 +36,21 @@ export class WriteQueue {
   }
 
   /** `savepoint` false: the query is one statement, which SQLite undoes by itself when it fails. */
-  add<T>(label: string, query: (db: Db) => Promise<T>, savepoint: boolean): Promise<T> {
+  add<T>(query: (db: Db) => Promise<T>, savepoint: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push(new Write(label, query, savepoint, resolve as (value: unknown) => void, reject));
-      this.#draining ??= this.#drain();
+      this.#waiting.push(new Write(query, savepoint, resolve as (value: unknown) => void, reject));
+      if (!this.#draining) void this.#drain();
     });
   }
 
-  /** Resolves when nothing waits any more. */
-  async idle(): Promise<void> {
-    await this.#draining;
-  }
-
   async #drain(): Promise<void> {
+    this.#draining = true;
     while (this.#waiting.length > 0) {
       // Lets everything that this turn of the event loop wants to write join the group.
       await nextTurn();
       await inTurn(this.#file, () => this.#commitGroup());
     }
-    this.#draining = null;
+    this.#draining = false;
   }
 
   async #commitGroup(): Promise<void> {
@@ -74,7 +70,7 @@ export class WriteQueue {
       for (const write of group) write.settle();
     } catch (error) {
       if (group.length === 0) group = this.#waiting.splice(0);
-      for (const write of group) write.fail(error);
+      for (const write of group) write.reject(error);
     }
   }
 
@@ -115,7 +111,6 @@ export async function retryWhileBusy<T>(attempt: () => Promise<T>): Promise<T> {
 class Write {
   #settle: (() => void) | null = null;
   constructor(
-    readonly label: string,
     readonly query: (db: Db) => Promise<unknown>,
     readonly savepoint: boolean,
     readonly resolve: (value: unknown) => void,
@@ -129,7 +124,7 @@ class Write {
       const value = await this.query(db);
       this.#settle = () => this.resolve(value);
     } catch (error) {
-      this.#settle = () => this.fail(error);
+      this.#settle = () => this.reject(error);
       if (transaction.closed) throw error;
       if (this.savepoint) await transaction.executeMultiple('rollback to write');
     }
@@ -138,10 +133,6 @@ class Write {
 
   settle(): void {
     this.#settle?.();
-  }
-
-  fail(error: unknown): void {
-    this.reject(toStoreError(this.label, error));
   }
 }
 
