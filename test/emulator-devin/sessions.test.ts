@@ -215,3 +215,26 @@ describe('a session without a script', () => {
     expect((await fleet.read('a')).body.status.claim_deadline).toEqual(expect.any(Number));
   });
 });
+
+describe('closing', () => {
+  test('with a watch, a hanging call, a delayed one and a remote under way -> all of them end', async () => {
+    const { cloud, fleet } = await startCloud();
+    cloud.startSession({ id: 'a', script: [{ waitMs: 600_000 }] });
+    const { exited } = await serve(cloud, 'a', temporaryDirectory());
+    await cloud.until('a', (view) => view.status === 'running');
+    const watch = await fetch(`${cloud.url}/opbeta/outposts/devins?watch=true`, {
+      headers: { authorization: `Bearer ${cloud.token}` },
+    });
+    cloud.faults.add({ on: 'list', kind: 'hang' });
+    cloud.faults.add({ on: 'read', kind: { delayMs: 60_000 } });
+    const calls = [fleet.list(), fleet.read('a'), watch.text()].map((call) => call.catch(() => 'cut'));
+    while (cloud.calls.count('list') === 0 || cloud.calls.count('read') === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await cloud.close();
+    expect(await calls[0]).toBe('cut');
+    await Promise.all(calls);
+    expect((await exited).code).toBe(77);
+    await expect(fetch(cloud.url)).rejects.toThrow();
+  });
+});
