@@ -123,7 +123,7 @@ export async function createOrchestrator(options: ComposeOptions): Promise<Orche
       sandboxTimeoutMs: sandbox.timeoutMs,
       maxLifetimeMs: sandbox.maxLifetimeMs,
       probeEveryMs: config.probeIntervalMs,
-      ...(sandbox.snapshotExpirationMs === 0 ? {} : { keepMs: sandbox.snapshotExpirationMs }),
+      keepMs: sandbox.snapshotExpirationMs === 0 ? null : sandbox.snapshotExpirationMs,
     });
     const tagsOf = (sessionId: string) => sessionTags(installation.id, sessionId);
     const kind = createSessionKind(rules, createSessionEffects({ fleet, host, tagsOf }));

@@ -161,9 +161,11 @@ export function sessionPatches(rules: SessionRules) {
       lookAt: at + rules.finalReadEveryMs,
     }),
 
-    outcome: (_: SessionContext, { outcome }: { outcome: Outcome }): Patch => ({
+    /** `cause`: what stood in the way when a deadline passed. */
+    outcome: (c: SessionContext, { outcome }: { outcome: Outcome }, cause: string | null): Patch => ({
       outcome,
       stopFor: 'release',
+      detail: cause?.slice(0, 300) ?? c.detail,
     }),
     /** What the queue says of an ended session, as an outcome. */
     outcomeOfFacts: (c: SessionContext): Patch => ({
@@ -192,7 +194,9 @@ export function sessionPatches(rules: SessionRules) {
         lookAt: null,
         looks: 0,
         reads: 0,
-        ...(answer.kind === 'absent' ? { hasDisk: false } : {}),
+        ...(answer.kind === 'absent'
+          ? { hasDisk: false, keepUntil: null }
+          : { keepUntil: rules.keepMs === null ? null : answer.at + rules.keepMs }),
       };
       const saved = answer.kind === 'stopped' && answer.saved;
       if (saved || c.vm === null || c.outcome === 'ended') return base;
@@ -212,7 +216,6 @@ export function sessionPatches(rules: SessionRules) {
         dismissed: null,
         strikes: failed ? c.strikes + 1 : 0,
         retryAt: failed ? at + backoffMs(rules.retryBackoffMs, c.strikes) : null,
-        keepUntil: c.hasDisk ? at + rules.keepMs : null,
       };
     },
     forgetClaim: (): Patch => ({ claimDeadlineAt: null, renewAt: null, policyKey: null }),

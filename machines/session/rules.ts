@@ -41,8 +41,8 @@ export interface SessionRules {
   readonly lookBackoffMs: Backoff;
   /** Pause before a failed renewal, extension or policy correction is tried anew. */
   readonly tryAgainMs: number;
-  /** How long the saved state of a session at rest is kept (the snapshot's expiration). */
-  readonly keepMs: number;
+  /** How long the saved state of a session at rest is kept (the snapshot's expiration); null = for ever. */
+  readonly keepMs: number | null;
 }
 
 /** Doubles from `first` to `most`. */

@@ -20,6 +20,10 @@ import type { SessionRules } from './rules.js';
 
 export type SessionTag = 'holdsSlot' | 'holdsClaim' | 'mayHoldVm' | 'atRest' | 'needsOperator';
 
+/** A timer's event tells what stood in the way meanwhile, when something did. */
+const causeOf = (event: object): string | null =>
+  'cause' in event && typeof event.cause === 'string' ? event.cause : null;
+
 /** A timer of a live actor takes at most this many milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -103,7 +107,9 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
       readAgainLater: assign(({ context }, params: At) => patch.readAgainLater(context, params)),
       finalReadLater: assign(({ context }, params: At) => patch.finalReadLater(context, params)),
 
-      noteOutcome: assign(({ context }, params: { outcome: Outcome }) => patch.outcome(context, params)),
+      noteOutcome: assign(({ context, event }, params: { outcome: Outcome }) =>
+        patch.outcome(context, params, causeOf(event)),
+      ),
       noteOutcomeOfFacts: assign(({ context }) => patch.outcomeOfFacts(context)),
       noteCrashOutcome: assign(({ context }, params: RemoteAnswer) => patch.crashOutcome(context, params)),
       noteFailure: assign(({ context }, params: EffectFailure) => patch.failure(context, params)),

@@ -6,6 +6,7 @@
  * actors that have news are handed to the driver.
  */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { factsSchema, type SessionFacts } from '../../machines/session/context.js';
 import { isEnded } from '../../machines/session/facts.js';
 import type { Clock } from '../ports/clock.js';
@@ -20,6 +21,8 @@ import { createLedger, worthReserving } from './ledger.js';
 const ABSENT_WALKS = 2;
 /** Every so many looks, facts are written again whether or not they changed for us: another process may differ. */
 const FULL_EVERY = 20;
+/** A look waits this long, by the wall clock, for an actor to reach `queued`; a busy one gets its slot next time. */
+const SETTLE_MS = 500;
 /** Longer ids than this do not fit into a sandbox's tags. */
 const LONGEST_ID = 180;
 
@@ -107,7 +110,7 @@ export class Looker {
     for (const [id, text] of news) this.#facts.set(id, text);
     const waking = new Set(changed);
     // Those that may be claimed must reach `queued` before slots are handed out.
-    await Promise.all(claimable.filter((id) => waking.delete(id)).map((id) => settle(id)));
+    await Promise.all(claimable.filter((id) => waking.delete(id)).map((id) => within(settle(id), SETTLE_MS)));
     for (const id of waking) kick(id);
 
     this.ledger.trigger.looked({ claimable });
@@ -185,6 +188,10 @@ export class Looker {
 }
 
 const isServable = (entry: QueueEntry): boolean => entry.phase === 'pending' && !isEnded(entry.status);
+
+/** Settles with `work`, or after `ms` without it. */
+const within = (work: Promise<unknown>, ms: number): Promise<unknown> =>
+  Promise.race([work, pause(ms, undefined, { ref: false })]);
 
 function safeJson(text: string): unknown {
   try {

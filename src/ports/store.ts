@@ -122,10 +122,13 @@ export interface Store {
   holds(hold: Hold): Promise<boolean>;
   /** Saves the next state: rev + 1, journal appended, news deleted, attempt and problem cleared, all or nothing. */
   save(hold: Hold, change: SaveChange): Promise<boolean>;
-  /** Notes that the pending effect failed and when to try again; wakeAt becomes `wakeAt`; frees the lease. Rev stays. */
+  /**
+   * Notes that the pending effect failed and when to try again; frees the lease; rev stays. The actor wakes at
+   * `wakeAt`, or at once when news waits or `factsRev` moved.
+   */
   defer(
     hold: Hold,
-    note: { attempt: number; retryAt: number; wakeAt: number; problem: string | null },
+    note: { attempt: number; retryAt: number; wakeAt: number; problem: string | null; factsRev: number },
   ): Promise<boolean>;
   /**
    * Puts the actor to rest until `wakeAt` and frees the lease, unless news arrived or `factsRev` moved meanwhile:

@@ -67,6 +67,8 @@ export interface DriveOptions {
   readonly budgetMs?: number;
   /** Stops the drive between two steps and aborts a running effect. */
   readonly signal?: AbortSignal;
+  /** From then on no effect is begun; a running one ends in peace, and its answer is saved. */
+  readonly settle?: AbortSignal;
 }
 
 export async function drive(deps: DriveDeps, id: string, options: DriveOptions = {}): Promise<DriveAnswer> {
@@ -75,10 +77,7 @@ export async function drive(deps: DriveDeps, id: string, options: DriveOptions =
   if (taken.kind === 'busy') return { kind: 'busy', wakeAt: deps.clock.now() + taken.leftMs };
   const lease = holdLease(deps.store, id, deps.owner, options.signal);
   try {
-    return await new Drive(deps, lease.signal, options.budgetMs ?? Number.POSITIVE_INFINITY).run(
-      taken.row,
-      taken.news,
-    );
+    return await new Drive(deps, lease.signal, options).run(taken.row, taken.news);
   } catch (error) {
     if (error instanceof StaleDriverError) return { kind: 'stale' };
     if (lease.signal.aborted) return { kind: 'more' };
@@ -95,17 +94,20 @@ class Drive {
   readonly #deps: DriveDeps;
   readonly #signal: AbortSignal;
   readonly #endAt: number;
+  readonly #settle: AbortSignal | undefined;
   #row!: ActorRow;
   #news: NewsRow[] = [];
   #snapshot!: AnyMachineSnapshot;
   #rev = 0;
   #attempt = 0;
   #retryAt: number | null = null;
+  #problem: string | null = null;
 
-  constructor(deps: DriveDeps, signal: AbortSignal, budgetMs: number) {
+  constructor(deps: DriveDeps, signal: AbortSignal, { budgetMs, settle }: DriveOptions) {
     this.#deps = deps;
     this.#signal = signal;
-    this.#endAt = performance.now() + budgetMs;
+    this.#endAt = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY);
+    this.#settle = settle;
   }
 
   async run(row: ActorRow, news: readonly NewsRow[]): Promise<DriveAnswer> {
@@ -128,7 +130,7 @@ class Drive {
       if (await this.#fireDueTimer()) continue;
       const effect = pendingEffect(this.#deps.kind, this.#snapshot);
       if (effect !== null && (this.#retryAt === null || this.#retryAt <= this.#deps.clock.now())) {
-        if (performance.now() >= this.#endAt) return { kind: 'more' };
+        if (this.#settle?.aborted || performance.now() >= this.#endAt) return { kind: 'more' };
         const answer = await this.#perform(effect);
         if (answer !== null) return answer;
         continue;
@@ -154,6 +156,7 @@ class Drive {
     this.#snapshot = restored.snapshot;
     this.#attempt = row.attempt;
     this.#retryAt = row.retryAt;
+    this.#problem = row.problem;
     return null;
   }
 
@@ -180,10 +183,18 @@ class Drive {
 
   async #foldFacts(): Promise<boolean> {
     if (this.#row.facts === null || this.#snapshot.status !== 'active') return false;
-    const event = this.#deps.kind.factsEvent(this.#row.facts, this.#snapshot.context);
+    const event = this.#factsEvent(this.#row.facts);
     if (event === null) return false;
     await this.#commit(event, []);
     return true;
+  }
+
+  #factsEvent(facts: string): { type: string } | null {
+    try {
+      return this.#deps.kind.factsEvent(facts, this.#snapshot.context);
+    } catch (error) {
+      throw new BugError(`the queue's facts do not parse: ${messageOf(error)}`);
+    }
   }
 
   async #fireDueTimer(): Promise<boolean> {
@@ -193,9 +204,11 @@ class Drive {
     return true;
   }
 
-  #dueTimer(): { type: string } | null {
+  /** Says what stood in the way while the time passed, when something did. */
+  #dueTimer(): { type: string; cause?: string } | null {
     const [soonest] = timers(this.#deps.kind, this.#snapshot);
-    return soonest !== undefined && soonest.at <= this.#deps.clock.now() ? soonest.event : null;
+    if (soonest === undefined || soonest.at > this.#deps.clock.now()) return null;
+    return this.#problem === null ? soonest.event : { ...soonest.event, cause: this.#problem };
   }
 
   /** Performs the pending effect and takes its answer as the next event; answers how the drive ends, if it does. */
@@ -248,7 +261,8 @@ class Drive {
       ? `${message} (${error.setting})`
       : `${message}; try ${attempt} of ${effect.name} failed`;
     this.#deps.log?.(`${this.#row.id}: ${problem}`);
-    const note = { attempt, retryAt: this.#retryAt, wakeAt: wakeAt ?? this.#retryAt, problem };
+    const { factsRev } = this.#row;
+    const note = { attempt, retryAt: this.#retryAt, wakeAt: wakeAt ?? this.#retryAt, problem, factsRev };
     if (!(await store.defer(this.#hold(), note))) return { kind: 'stale' };
     return { kind: 'rests', wakeAt: note.wakeAt, state: stateOf(this.#snapshot) };
   }
@@ -278,6 +292,7 @@ class Drive {
     this.#rev += 1;
     this.#attempt = 0;
     this.#retryAt = null;
+    this.#problem = null;
     if (moved && event !== null) {
       const { id } = this.#row;
       this.#deps.onTransition?.({

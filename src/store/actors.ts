@@ -152,7 +152,9 @@ export function actorQueries(backend: Backend): Pick<Store, ActorMethods> {
             // News or facts that came during the failed effect have woken the actor already: it stays awake.
             wake_at: eb
               .case()
-              .when(eb.or([eb.exists(newsOf(db, hold.id).select('seq')), eb('facts_rev', '!=', note.factsRev)]))
+              .when(
+                eb.or([eb.exists(newsOf(db, hold.id).select('seq')), eb('facts_rev', '!=', note.factsRev)]),
+              )
               .then(sql<number>`0`)
               .else(sql<number>`cast(${whole(note.wakeAt)} as bigint)`)
               .end(),

@@ -93,7 +93,9 @@ export function actorContract(makeDatabase: MakeDatabase): void {
     expect(await store.keep('devin-a', 'me', LEASE_MS)).toBe(false);
     expect(await store.save(hold, transition())).toBe(false);
     expect(await store.rest(hold, { factsRev: 0, wakeAt: null })).toBe(false);
-    expect(await store.defer(hold, { attempt: 1, retryAt: 5, wakeAt: 5, problem: null })).toBe(false);
+    expect(await store.defer(hold, { attempt: 1, retryAt: 5, wakeAt: 5, problem: null, factsRev: 0 })).toBe(
+      false,
+    );
     expect(await store.quarantine(hold, 'unreadable')).toBe(false);
     expect(await other.take('devin-a', 'you', LEASE_MS)).toMatchObject({ kind: 'taken', row: { rev: 0 } });
     await store.free('devin-a', 'me');
@@ -129,7 +131,7 @@ export function actorContract(makeDatabase: MakeDatabase): void {
 
   test('saved -> next state at rev + 1, journalled, named news gone, failure forgotten, lease kept', async () => {
     const first = await held(store, 'devin-a');
-    await store.defer(first, { attempt: 3, retryAt: 50, wakeAt: 50, problem: 'token refused' });
+    await store.defer(first, { attempt: 3, retryAt: 50, wakeAt: 50, problem: 'token refused', factsRev: 0 });
     await store.post('devin-a', '{"n":1}');
     const taken = await store.take('devin-a', 'me', LEASE_MS);
     await store.post('devin-a', '{"n":2}');

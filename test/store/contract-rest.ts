@@ -81,7 +81,7 @@ export function restContract(makeDatabase: MakeDatabase): void {
   test('deferred -> attempt, time and problem noted, rev as it was, lease free', async () => {
     const hold = await held(store, 'devin-a');
     const note = { attempt: 2, retryAt: 700, wakeAt: 650, problem: 'DEVIN_OUTPOSTS_TOKEN was refused' };
-    expect(await store.defer(hold, note)).toBe(true);
+    expect(await store.defer(hold, { ...note, factsRev: 0 })).toBe(true);
     expect(await other.read('devin-a')).toMatchObject({ ...note, rev: 0 });
     expect(await store.holds(hold)).toBe(false);
     expect(await store.due(649, 10)).toEqual([]);
@@ -92,15 +92,28 @@ export function restContract(makeDatabase: MakeDatabase): void {
   test('news arrived while the effect failed -> deferred, and due at once', async () => {
     const hold = await held(store, 'devin-a');
     await other.post('devin-a', '{"type":"operator.stop"}');
-    expect(await store.defer(hold, { attempt: 1, retryAt: FAR, wakeAt: FAR, problem: null })).toBe(true);
+    expect(
+      await store.defer(hold, { attempt: 1, retryAt: FAR, wakeAt: FAR, problem: null, factsRev: 0 }),
+    ).toBe(true);
     expect(await store.read('devin-a')).toMatchObject({ retryAt: FAR, wakeAt: 0 });
+    expect(await store.due(0, 10)).toEqual(['devin-a']);
+  });
+
+  test('facts changed while the effect failed -> deferred, and due at once', async () => {
+    const hold = await held(store, 'devin-a');
+    await other.observe(new Map([['devin-a', '{"seen":true}']]));
+    expect(
+      await store.defer(hold, { attempt: 1, retryAt: FAR, wakeAt: FAR, problem: null, factsRev: 0 }),
+    ).toBe(true);
     expect(await store.due(0, 10)).toEqual(['devin-a']);
   });
 
   test('deferring with another rev -> false, nothing changes', async () => {
     const hold = await held(store, 'devin-a');
     await store.save(hold, transition());
-    expect(await store.defer(hold, { attempt: 1, retryAt: FAR, wakeAt: FAR, problem: null })).toBe(false);
+    expect(
+      await store.defer(hold, { attempt: 1, retryAt: FAR, wakeAt: FAR, problem: null, factsRev: 0 }),
+    ).toBe(false);
     expect(await store.read('devin-a')).toMatchObject({ attempt: 0, retryAt: null, wakeAt: 0 });
     expect(await store.holds({ ...hold, rev: 1 })).toBe(true);
   });
