@@ -93,7 +93,13 @@ describe('the PostgreSQL server', () => {
     const told = [store.post('devin-a', '{}'), store.post('devin-b', '{}')];
     await waiting(observer, 2);
     const rested = store.rest(resting, { factsRev: 0, wakeAt: far });
-    const deferred = store.defer(failing, { attempt: 1, retryAt: far, wakeAt: far, problem: null });
+    const deferred = store.defer(failing, {
+      attempt: 1,
+      retryAt: far,
+      wakeAt: far,
+      problem: null,
+      factsRev: 0,
+    });
     await waiting(observer, 4);
     await blocker.query('commit');
     expect(await Promise.all(told)).toEqual([true, true]);
