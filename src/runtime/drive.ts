@@ -13,7 +13,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ActorRow, Hold, NewsRow, Store } from '../ports/store.js';
 import type { ActorKind } from './actor.js';
 import { holdLease, LEASE_MS } from './lease.js';
-import { doneEvent, errorEvent, type PendingEffect, pendingEffect, timers } from './level.js';
+import { doneEvent, errorEvent, type PendingEffect, pendingEffect, type Timer, timers } from './level.js';
 import { restore, stateOf, toSaved } from './saved.js';
 
 /** One effect may take this long by the wall clock; what takes longer is split into a start and looks. */
@@ -128,7 +128,7 @@ class Drive {
       if (await this.#foldNews()) continue;
       if (await this.#foldFacts()) continue;
       if (await this.#fireDueTimer()) continue;
-      const effect = pendingEffect(this.#deps.kind, this.#snapshot);
+      const effect = judged(() => pendingEffect(this.#deps.kind, this.#snapshot));
       if (effect !== null && (this.#retryAt === null || this.#retryAt <= this.#deps.clock.now())) {
         if (this.#settle?.aborted || performance.now() >= this.#endAt) return { kind: 'more' };
         const answer = await this.#perform(effect);
@@ -206,7 +206,7 @@ class Drive {
 
   /** Says what stood in the way while the time passed, when something did. */
   #dueTimer(): { type: string; cause?: string } | null {
-    const [soonest] = timers(this.#deps.kind, this.#snapshot);
+    const [soonest] = this.#timers();
     if (soonest === undefined || soonest.at > this.#deps.clock.now()) return null;
     return this.#problem === null ? soonest.event : { ...soonest.event, cause: this.#problem };
   }
@@ -278,8 +278,12 @@ class Drive {
     const at = clock.now();
     const from = stateOf(this.#snapshot);
     const to = stateOf(next);
+    const { columns, heldSlot } = judged(() => ({
+      columns: toSaved(kind, next),
+      heldSlot: kind.holdsSlot(this.#snapshot),
+    }));
     const saved = await store.save(this.#hold(), {
-      next: toSaved(kind, next),
+      next: columns,
       journal: moved
         ? { at, event: JSON.stringify(event), from, to, context: JSON.stringify(next.context) }
         : null,
@@ -287,7 +291,7 @@ class Drive {
       at,
     });
     if (!saved) throw new StaleDriverError(`save ${this.#row.id}: another driver has moved it`);
-    const freedSlot = kind.holdsSlot(this.#snapshot) && !kind.holdsSlot(next);
+    const freedSlot = heldSlot && !columns.holdsSlot;
     this.#snapshot = next;
     this.#rev += 1;
     this.#attempt = 0;
@@ -311,8 +315,8 @@ class Drive {
   #step(event: { type: string }): AnyMachineSnapshot {
     // The pure function happily moves a snapshot that is done.
     if (this.#snapshot.status !== 'active') return this.#snapshot;
-    const [next] = transition(this.#deps.kind.machine, this.#snapshot, event as never);
-    if (next.status === 'error') throw new BugError(`${event.type}: ${messageOf(next.error)}`);
+    const [next] = judged(() => transition(this.#deps.kind.machine, this.#snapshot, event as never));
+    if (next.status === 'error') throw new BugError(`${event.type}: ${JSON.stringify(next.error)}`);
     return next;
   }
 
@@ -329,10 +333,23 @@ class Drive {
     return { id: this.#row.id, owner: this.#deps.owner, rev: this.#rev };
   }
 
+  #timers(): Timer[] {
+    return judged(() => timers(this.#deps.kind, this.#snapshot));
+  }
+
   #nextWakeAt(effect: PendingEffect | null): number | null {
-    const instants = timers(this.#deps.kind, this.#snapshot).map((timer) => timer.at);
+    const instants = this.#timers().map((timer) => timer.at);
     if (effect !== null && this.#retryAt !== null) instants.push(this.#retryAt);
     return instants.length === 0 ? null : Math.max(1, Math.min(...instants));
+  }
+}
+
+/** Whatever the chart throws, or what its kind says of it, is a defect of this program. */
+function judged<T>(ask: () => T): T {
+  try {
+    return ask();
+  } catch (error) {
+    throw error instanceof BugError ? error : new BugError(messageOf(error));
   }
 }
 
