@@ -24,10 +24,10 @@ describe.each([401, 403])('the fleet API answers %i', (status) => {
     expect((await stage.orchestrator.view()).problems.join()).toContain('DEVIN_OUTPOSTS_TOKEN');
 
     const before = stage.devin.calls.count('list') + stage.devin.calls.count('watch');
-    await stage.pass(10 * MINUTE_MS);
+    await stage.pass(5 * MINUTE_MS);
     const calls = stage.devin.calls.count('list') + stage.devin.calls.count('watch') - before;
-    expect(calls).toBeGreaterThan(5);
-    expect(calls).toBeLessThanOrEqual(24);
+    expect(calls).toBeGreaterThan(2);
+    expect(calls).toBeLessThanOrEqual(14);
     expect(stage.log.filter((line) => line.includes('DEVIN_OUTPOSTS_TOKEN'))).toHaveLength(1);
 
     fault.remove();
@@ -40,8 +40,8 @@ describe.each([401, 403])('the fleet API answers %i', (status) => {
     const stage = await startStage();
     const fault = stage.devin.faults.add({ on: 'claim', times: null, kind: { status } });
     const { id } = stage.devin.startSession({ script });
-    const row = await stage.until('a problem', async () => (await stage.row(id))?.problem && stage.row(id));
-    expect(row.problem).toContain('DEVIN_OUTPOSTS_TOKEN');
+    const problem = await stage.until('a problem', async () => (await stage.row(id))?.problem);
+    expect(problem).toContain('DEVIN_OUTPOSTS_TOKEN');
     await stage.pass(5 * MINUTE_MS);
     expect((await stage.row(id))?.state).toBe('claiming');
     expect(stage.devin.calls.count('claim', id)).toBeLessThanOrEqual(7);
@@ -103,7 +103,6 @@ test('the queue is away for ten minutes while a session works -> it works on, an
   await stage.untilSession(id, worksAt(3));
   await stage.untilState(id, 'serving.monitoring');
   const fault = stage.devin.faults.add({ on: 'any', times: null, kind: { status: 503 } });
-  stage.devin.faults.list();
   await stage.pass(10 * MINUTE_MS);
   expect(stage.path(id).some((state) => state.startsWith('snapshotting'))).toBe(false);
   fault.remove();

@@ -24,10 +24,19 @@ import { createWarpClock, type WarpClock } from './warp-clock.js';
 
 /** While something happens the clock runs this fast: five minutes are a minute of the wall. */
 const SPEED = 5;
-/** Shorter than every interval that matters, so that a jump skips nothing. */
-const STEP_MS = 2_000;
+/** Short beside what a session has to wait for: a jump makes nothing later than this. */
+const STEP_MS = 5_000;
+/** Where only the passing of time matters. */
+const STRIDE_MS = 30_000;
 /** Real processes are waited for here: no jumps, or they would seem to take for ever. */
 const WORKING = ['provisioning.confirming', 'provisioning.settling', 'serving.connecting', 'snapshotting.waiting'];
+
+/** `always`: even while a process is waited for, which then never comes. */
+type Jump = 'whenQuiet' | 'always';
+interface Waiting {
+  readonly jump?: Jump;
+  readonly stepMs?: number;
+}
 
 export interface StageOptions {
   readonly devin?: Partial<DevinCloudOptions>;
@@ -50,9 +59,9 @@ export interface Stage {
   /** States that the session went through, oldest first. */
   path(id: string): string[];
   /** Waits for `look`; while nothing happens, the clock jumps. */
-  until<T>(what: string, look: () => T | Promise<T>, options?: { jump?: boolean | 'always' }): Promise<NonNullable<T>>;
+  until<T>(what: string, look: () => T | Promise<T>, options?: Waiting): Promise<NonNullable<T>>;
   /** Waits until the session is in the state (or one below it). */
-  untilState(id: string, state: string, options?: { jump?: boolean | 'always' }): Promise<ActorRow>;
+  untilState(id: string, state: string, options?: Waiting): Promise<ActorRow>;
   untilSession(id: string, holds: (view: SessionView) => boolean): Promise<SessionView>;
   /** Lets this much of the clock's time pass, in steps, each when nothing happens. */
   pass(ms: number): Promise<void>;
@@ -107,11 +116,12 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   };
 
   const rows = () => running().store.list({ limit: 500 });
-  const isQuiet = async (jump: boolean | 'always') => {
-    if (jump === false) return false;
+  /** Jumps unless something is under way; never beyond the next thing that an actor waits for. */
+  const jump = async (how: Jump, stepMs: number) => {
     const nextAt = await running().store.nextWakeAt();
-    if (nextAt !== null && nextAt <= clock.now()) return false;
-    return jump === 'always' || (await rows()).every(({ state }) => !WORKING.includes(state));
+    if (nextAt !== null && nextAt <= clock.now()) return;
+    if (how !== 'always' && (await rows()).some(({ state }) => WORKING.includes(state))) return;
+    clock.skip(Math.max(1, Math.min(stepMs, (nextAt ?? Number.POSITIVE_INFINITY) - clock.now())));
   };
   const story = async () => {
     const states = (await rows()).map((row) => `${row.id} ${row.state} ${row.problem ?? ''} ${row.quarantine ?? ''}`);
@@ -135,13 +145,8 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     },
     row: (id) => running().store.read(id),
     path: (id) => transitions.filter((transition) => transition.id === id).map(({ to }) => to),
-    until: (what, look, { jump = true } = {}) =>
-      until(what, look, {
-        story,
-        between: async () => {
-          if (await isQuiet(jump)) clock.skip(STEP_MS);
-        },
-      }),
+    until: (what, look, { jump: how = 'whenQuiet', stepMs = STEP_MS } = {}) =>
+      until(what, look, { story, between: () => jump(how, stepMs) }),
     untilState: (id, state, waiting) =>
       stage.until(
         `${id} in ${state}`,
@@ -158,7 +163,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
       }),
     async pass(ms) {
       const endAt = clock.now() + ms;
-      await stage.until(`${ms} ms to pass`, () => clock.now() >= endAt);
+      await stage.until(`${ms} ms to pass`, () => clock.now() >= endAt, { stepMs: STRIDE_MS });
     },
   };
   return stage;

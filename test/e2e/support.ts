@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '@libsql/client';
 import { afterEach, expect } from 'vitest';
 import type { SessionView } from '../../src/emulator/devin/index.js';
 import type { World } from '../../src/emulator/world/index.js';
@@ -45,7 +46,9 @@ export async function until<T>(
   }
 }
 
-export type Clouds = Pick<World, 'devin' | 'vercel'>;
+type Until = (what: string, look: () => boolean) => Promise<unknown>;
+/** Both clouds; with `until`, time passes while something is waited for. */
+export type Clouds = Pick<World, 'devin' | 'vercel'> & { readonly until?: Until };
 
 /** Whether the session's remote is connected and its script is through with `steps` steps. */
 export const worksAt =
@@ -74,11 +77,10 @@ export function expectServedWell({ devin, vercel }: Clouds, ids: readonly string
 
 /** Nothing of ours is left in either cloud: no claim, no vm, no process. */
 export async function expectNothingLeft(clouds: Clouds, ids: readonly string[]): Promise<void> {
-  await until(
-    'no claim and no vm left',
-    () => leftovers(clouds, ids).length === 0,
-    { story: () => leftovers(clouds, ids).join('\n'), timeoutMs: 20_000 },
-  );
+  const nothing = () => leftovers(clouds, ids).length === 0;
+  const wait: Until = clouds.until ?? ((what, look) => until(what, look, { timeoutMs: 20_000 }));
+  await wait('no claim and no vm left', nothing).catch(() => undefined);
+  expect(leftovers(clouds, ids)).toEqual([]);
 }
 
 export function leftovers({ devin, vercel }: Clouds, ids: readonly string[]): string[] {
@@ -92,4 +94,14 @@ export function leftovers({ devin, vercel }: Clouds, ids: readonly string[]): st
       .map((vm) => `${vm.id} of ${sandbox.name} is ${vm.status} with ${vm.processes.length} processes`),
   );
   return [...claims, ...vms];
+}
+
+/** Runs one statement in a database file, as a person with a tool would. */
+export async function sql(url: string, statement: string, values: (string | number)[] = []) {
+  const client = createClient({ url });
+  try {
+    return (await client.execute(statement, values)).rows;
+  } finally {
+    client.close();
+  }
 }

@@ -46,7 +46,7 @@ test('the static host is down for a while -> the session waits it out and is ser
   const stage = await startStage();
   const fault = stage.devin.faults.add({ on: 'static', times: null, kind: { status: 404 } });
   const { id } = stage.devin.startSession({ script: [{ run: WRITE }] });
-  await stage.untilState(id, 'serving.coolingDown');
+  await stage.untilState(id, 'released.coolingOff');
   fault.remove();
   await stage.untilSession(id, worksAt(1));
   expectServedWell(stage, [id]);
