@@ -18,6 +18,8 @@ import { restore, stateOf, toSaved } from './saved.js';
 
 /** One effect may take this long by the wall clock; what takes longer is split into a start and looks. */
 const EFFECT_MS = 20_000;
+/** How long an effect may take to heed its signal. */
+const HEED_MS = 1_000;
 /** Pause before a refused effect is tried again. */
 const REFUSED_RETRY_MS = 60_000;
 /** Backoff of a failed effect: doubles from the first to the last, with jitter. */
@@ -217,20 +219,21 @@ class Drive {
     const implementation = kind.effects[effect.name];
     if (implementation === undefined) throw new BugError(`no effect '${effect.name}' in '${kind.name}'`);
     const hold = this.#hold();
-    const deadline = AbortSignal.timeout(EFFECT_MS);
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(EFFECT_MS)]);
     let output: unknown;
     try {
-      output = await implementation(effect.input as never, {
+      const work = implementation(effect.input as never, {
         key: `${hold.id}:${hold.rev}:${effect.id}`,
         attempt: this.#attempt + 1,
         now: () => clock.now(),
-        signal: AbortSignal.any([this.#signal, deadline]),
+        signal,
         fence: async () => {
           if (!(await this.#deps.store.holds(hold))) {
             throw new StaleDriverError(`${effect.name} ${hold.id}: another driver has moved it`);
           }
         },
       });
+      output = await unlessDeaf(work, signal);
     } catch (error) {
       if (error instanceof StaleDriverError) throw error;
       this.#signal.throwIfAborted();
@@ -278,15 +281,14 @@ class Drive {
     const at = clock.now();
     const from = stateOf(this.#snapshot);
     const to = stateOf(next);
-    const { columns, heldSlot } = judged(() => ({
+    const { columns, journal, heldSlot } = judged(() => ({
       columns: toSaved(kind, next),
+      journal: { at, event: JSON.stringify(event), from, to, context: JSON.stringify(next.context) },
       heldSlot: kind.holdsSlot(this.#snapshot),
     }));
     const saved = await store.save(this.#hold(), {
       next: columns,
-      journal: moved
-        ? { at, event: JSON.stringify(event), from, to, context: JSON.stringify(next.context) }
-        : null,
+      journal: moved ? journal : null,
       newsTaken,
       at,
     });
@@ -342,6 +344,22 @@ class Drive {
     if (effect !== null && this.#retryAt !== null) instants.push(this.#retryAt);
     return instants.length === 0 ? null : Math.max(1, Math.min(...instants));
   }
+}
+
+/** The effect's result, unless it goes on in spite of its signal: then it is left behind. */
+function unlessDeaf<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let leaving: NodeJS.Timeout | undefined;
+    const abort = () => {
+      leaving = setTimeout(() => reject(signal.reason), HEED_MS);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(leaving);
+      signal.removeEventListener('abort', abort);
+    });
+  });
 }
 
 /** Whatever the chart throws, or what its kind says of it, is a defect of this program. */
