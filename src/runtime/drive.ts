@@ -342,7 +342,8 @@ class Drive {
   #nextWakeAt(effect: PendingEffect | null): number | null {
     const instants = this.#timers().map((timer) => timer.at);
     if (effect !== null && this.#retryAt !== null) instants.push(this.#retryAt);
-    return instants.length === 0 ? null : Math.max(1, Math.min(...instants));
+    // Whole, as the row keeps it; rounded down, the actor would wake too early. 0 would mean now.
+    return instants.length === 0 ? null : Math.max(1, Math.ceil(Math.min(...instants)));
   }
 }
 
