@@ -41,7 +41,6 @@ export function sessionDeadlines(rules: SessionRules) {
     keepDue: (c) => c.keepUntil,
   } satisfies Record<string, Deadline>;
 }
-export type SessionDeadlineName = keyof ReturnType<typeof sessionDeadlines>;
 
 /** The instant at which the plan ends the vm whatever we ask for. */
 export function vmEndAt({ vm }: SessionContext, rules: SessionRules): number | null {

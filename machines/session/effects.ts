@@ -5,7 +5,7 @@
  * alone, so that the saved state is enough to repeat an effect. No answer
  * carries a secret. `at` is the instant of the answer, in our time.
  */
-import { fromPromise, type InputFrom, type OutputFrom } from 'xstate';
+import { fromPromise, type OutputFrom } from 'xstate';
 import type { SessionFacts } from './context.js';
 
 export interface ClaimTerms {
@@ -95,7 +95,6 @@ export const sessionEffects = {
   discardSandbox: effect<{ at: number }, { sessionId: string; sandboxName: string }>('discardSandbox'),
 };
 export type SessionEffectName = keyof typeof sessionEffects;
-export type SessionEffectInput<K extends SessionEffectName> = InputFrom<(typeof sessionEffects)[K]>;
 export type SessionEffectOutput<K extends SessionEffectName> = OutputFrom<(typeof sessionEffects)[K]>;
 
 /** What an exhausted effect leaves for `onError`. */

@@ -26,4 +26,3 @@ export const sessionEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('drain.requested') }),
 ]);
 export type SessionEvent = z.infer<typeof sessionEventSchema>;
-export type SandboxSeen = Extract<SessionEvent, { type: 'sandbox.seen' }>;

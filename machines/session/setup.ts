@@ -124,3 +124,5 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
     },
   });
 }
+
+export type SessionSetup = ReturnType<typeof sessionSetup>;

@@ -18,7 +18,7 @@ import { isOurs, sightOf } from './sights.js';
 
 export { rewriteFetch } from './fetch.js';
 export { sandboxName } from './name.js';
-export type { SandboxCredentials, SandboxHostOptions, SandboxSettings } from './settings.js';
+export type { SandboxHostOptions } from './settings.js';
 
 /** @throws RefusedError when a setting cannot be right; its methods: see src/errors.ts. */
 export function createSandboxHost(options: SandboxHostOptions): SandboxHost {

@@ -1,0 +1,162 @@
+/**
+ * Provisioning: from a claim to a running remote.
+ *
+ * A vm comes up with the session's files, then one command in it downloads,
+ * verifies and starts the remote. Everything before the launch may be repeated;
+ * after it the claim is not renewed until the row says `running`, so that a
+ * remote that never connects is given up in time.
+ */
+import type { SessionSetup } from '../setup.js';
+import {
+  answer,
+  claimant,
+  endAs,
+  failed,
+  failure,
+  launchId,
+  operator,
+  session,
+  to,
+  troubles,
+  vm,
+} from '../words.js';
+
+export const provisioning = (setup: SessionSetup) =>
+  setup.createStateConfig({
+    description:
+      'Brings up the vm with the files of earlier episodes, then downloads, verifies and starts the remote.',
+    tags: ['holdsSlot', 'holdsClaim', 'mayHoldVm'],
+    initial: 'opening',
+    always: { guard: 'over', target: to.release, actions: 'noteOutcomeOfFacts' },
+    after: {
+      claimDeadline: { target: to.release, actions: endAs('claimExpired') },
+      connectBy: { target: to.release, actions: endAs('neverConnected') },
+    },
+    on: operator,
+    states: {
+      opening: {
+        description: 'Creates the sandbox, or boots it from its newest snapshot; sets its network policy.',
+        after: { renewDue: 'renewing' },
+        invoke: {
+          id: 'openSandbox',
+          src: 'openSandbox',
+          input: ({ context }) => ({ ...claimant({ context }), sandboxName: context.sandboxName }),
+          onDone: [
+            {
+              guard: { type: 'vmRunning', params: answer },
+              target: 'launching',
+              actions: [{ type: 'noteVm', params: answer }, 'noteNewLaunch'],
+            },
+            {
+              guard: { type: 'foreign', params: answer },
+              target: '#session.released',
+              actions: endAs('foreignSandbox'),
+            },
+            {
+              guard: { type: 'claimTaken', params: answer },
+              target: to.release,
+              actions: endAs('claimLost'),
+            },
+            { guard: { type: 'rowGone', params: answer }, target: to.release, actions: endAs('gone') },
+            {
+              guard: { type: 'sessionOver', params: answer },
+              target: to.release,
+              actions: endAs('closed'),
+            },
+            { target: 'settling', actions: { type: 'lookLater', params: answer } },
+          ],
+          onError: { target: to.release, actions: failed },
+        },
+      },
+      settling: {
+        description: 'The sandbox is booting, or still saving its last vm.',
+        after: { renewDue: 'renewing', lookDue: 'opening' },
+      },
+      renewing: {
+        description: 'Keeps the claim while the vm is not up yet.',
+        invoke: {
+          id: 'renewClaim',
+          src: 'renewClaim',
+          input: claimant,
+          onDone: [
+            {
+              guard: { type: 'claimed', params: answer },
+              target: 'opening',
+              actions: { type: 'noteClaim', params: answer },
+            },
+            {
+              guard: { type: 'claimTaken', params: answer },
+              target: to.release,
+              actions: endAs('claimLost'),
+            },
+            { guard: { type: 'rowGone', params: answer }, target: to.release, actions: endAs('gone') },
+            { target: to.release, actions: endAs('closed') },
+          ],
+          onError: { target: 'opening', actions: { type: 'claimAgainLater', params: failure } },
+        },
+      },
+      launching: {
+        description: 'One detached command downloads, verifies and starts the remote under the launch lock.',
+        invoke: {
+          id: 'launchRemote',
+          src: 'launchRemote',
+          input: ({ context }) => ({
+            ...claimant({ context }),
+            vm: vm({ context }),
+            launchId: launchId({ context }),
+          }),
+          onDone: [
+            {
+              guard: { type: 'launched', params: answer },
+              target: 'confirming',
+              actions: { type: 'noteLaunch', params: answer },
+            },
+            {
+              guard: { type: 'vmGoneTooOften', params: answer },
+              target: to.release,
+              actions: endAs('vmLost'),
+            },
+            { guard: { type: 'vmGone', params: answer }, target: 'opening', actions: 'noteVmLoss' },
+            {
+              guard: { type: 'claimTaken', params: answer },
+              target: to.release,
+              actions: endAs('claimLost'),
+            },
+            { guard: { type: 'rowGone', params: answer }, target: to.release, actions: endAs('gone') },
+            { target: to.release, actions: endAs('closed') },
+          ],
+          onError: { target: to.release, actions: failed },
+        },
+      },
+      confirming: {
+        description: 'The command runs in the vm; the next look tells how far it is.',
+        after: { lookDue: 'looking' },
+      },
+      looking: {
+        description: 'Looks whether the remote was verified and started.',
+        invoke: {
+          id: 'lookAtRemote',
+          src: 'lookAtRemote',
+          input: ({ context }) => ({
+            ...session({ context }),
+            vm: vm({ context }),
+            launchId: launchId({ context }),
+          }),
+          onDone: [
+            {
+              guard: { type: 'remoteRunning', params: answer },
+              target: to.serving,
+              actions: { type: 'noteProbe', params: answer },
+            },
+            {
+              guard: { type: 'remoteStarting', params: answer },
+              target: 'confirming',
+              actions: { type: 'lookLater', params: answer },
+            },
+            ...troubles,
+          ],
+          onError: { target: 'confirming', actions: { type: 'lookLater', params: failure } },
+        },
+      },
+    },
+  });
