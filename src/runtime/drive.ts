@@ -22,6 +22,8 @@ const EFFECT_MS = 20_000;
 const HEED_MS = 1_000;
 /** Pause before a refused effect is tried again. */
 const REFUSED_RETRY_MS = 60_000;
+/** Far more facts and due timers than any chart passes on its way to an effect or to rest. */
+const MOST_TURNS = 100;
 /** Backoff of a failed effect: doubles from the first to the last, with jitter. */
 const RETRY_MS = { first: 1_000, most: 30_000 };
 
@@ -104,6 +106,8 @@ class Drive {
   #attempt = 0;
   #retryAt: number | null = null;
   #problem: string | null = null;
+  /** Transitions in a row for which nothing happened outside. */
+  #turns = 0;
 
   constructor(deps: DriveDeps, signal: AbortSignal, { budgetMs, settle }: DriveOptions) {
     this.#deps = deps;
@@ -178,6 +182,7 @@ class Drive {
   async #foldNews(): Promise<boolean> {
     const news = this.#news.shift();
     if (news === undefined) return false;
+    this.#turns = 0;
     const event = this.#parse(this.#deps.kind.eventSchema, news.event);
     await this.#commit(event, [news.seq]);
     return true;
@@ -185,10 +190,7 @@ class Drive {
 
   async #foldFacts(): Promise<boolean> {
     if (this.#row.facts === null || this.#snapshot.status !== 'active') return false;
-    const event = this.#factsEvent(this.#row.facts);
-    if (event === null) return false;
-    await this.#commit(event, []);
-    return true;
+    return this.#turn(this.#factsEvent(this.#row.facts));
   }
 
   #factsEvent(facts: string): { type: string } | null {
@@ -199,10 +201,17 @@ class Drive {
     }
   }
 
-  async #fireDueTimer(): Promise<boolean> {
-    const due = this.#dueTimer();
-    if (due === null) return false;
-    await this.#commit(due, []);
+  #fireDueTimer(): Promise<boolean> {
+    return this.#turn(this.#dueTimer());
+  }
+
+  /** Takes an event that neither news nor an effect brought: a chart that waits for nothing else must come to an end. */
+  async #turn(event: { type: string } | null): Promise<boolean> {
+    if (event === null) return false;
+    this.#turns += 1;
+    if (this.#turns > MOST_TURNS)
+      throw new BugError(`'${this.#deps.kind.name}' turns in circles: ${event.type}`);
+    await this.#commit(event, []);
     return true;
   }
 
@@ -218,6 +227,7 @@ class Drive {
     const { kind, clock } = this.#deps;
     const implementation = kind.effects[effect.name];
     if (implementation === undefined) throw new BugError(`no effect '${effect.name}' in '${kind.name}'`);
+    this.#turns = 0;
     const hold = this.#hold();
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(EFFECT_MS)]);
     let output: unknown;

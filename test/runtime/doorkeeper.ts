@@ -155,7 +155,7 @@ const machine = setup({
     },
     miscounting: { after: { confusion: 'closed' } },
     /** A timer that is due again as soon as it has fired. */
-    striking: { after: { striking: { target: 'striking', reenter: true } } },
+    striking: { after: { striking: { actions: 'countVisitor' } } },
     demolished: { type: 'final' },
   },
 });

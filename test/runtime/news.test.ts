@@ -205,6 +205,12 @@ describe('facts', () => {
     expect(calls).toHaveLength(1);
   });
 
+  test('are never taken in by the chart -> set aside instead of being told for ever', async () => {
+    await rig.enroll(DOOR, '{"weather":"rain"}');
+    const deaf = doorkeeper(willing(0), { factsEvent: () => ({ type: 'visitor.came' }) });
+    expect(await rig.drive(deaf)).toMatchObject({ kind: 'quarantined' });
+  });
+
   test('do not parse -> set aside with the reason', async () => {
     await rig.enroll(DOOR, 'nonsense');
     expect(await rig.drive(open())).toMatchObject({

@@ -107,6 +107,14 @@ describe('timers', () => {
     expect((await rig.row()).rev).toBeLessThan(200);
   });
 
+  test('fires together with many pieces of news -> the news is no circle', async () => {
+    await rig.enroll();
+    for (let count = 0; count < 150; count++) await rig.post({ type: 'visitor.came' });
+    await rig.ring(DOOR, rig.clock.now());
+    expect(await rig.drive(doorkeeper(willing(0)))).toMatchObject({ kind: 'rests', state: 'stuck' });
+    expect(contextOf(await rig.row())).toMatchObject({ visitors: 150 });
+  });
+
   test('named in the chart, but without a deadline -> set aside instead of never firing', async () => {
     await rig.enroll();
     await rig.ring();
