@@ -169,6 +169,3 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
     },
   });
 }
-
-/** The machine with the documented defaults: diagrams, model tests, inspector. */
-export const sessionMachine = createSessionMachine();

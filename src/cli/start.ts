@@ -128,8 +128,7 @@ async function shutDown(
   }
   terminal.log(options.drain === 'finish' ? 'waiting for sessions to finish' : 'saving every session');
   if (options.drain === 'snapshot') await orchestrator.snapshotAll();
-  const never = new AbortController();
-  while ((await orchestrator.view()).slots.used > 0) await orchestrator.changed(never.signal);
+  while ((await orchestrator.view()).slots.used > 0) await orchestrator.changed(AbortSignal.timeout(1_000));
 }
 
 async function keepShowing(
@@ -171,7 +170,10 @@ function listenForSignals() {
 /** Says what is wrong, and in which setting; answers the exit code. */
 function refuse(error: unknown): number {
   if (error instanceof ConfigError) {
-    process.stderr.write(`The configuration has problems:\n${describeProblems(error.problems)}\n`);
+    const { problems, warnings } = error;
+    process.stderr.write(
+      `The configuration has problems:\n${describeProblems([...problems, ...warnings])}\n`,
+    );
     return 2;
   }
   const setting = error instanceof RefusedError ? ` (see ${error.setting})` : '';

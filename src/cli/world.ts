@@ -33,9 +33,12 @@ export interface Surroundings {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
-  constructor(problems: readonly Problem[]) {
+  /** What looks wrong besides, such as a misspelt name. */
+  readonly warnings: readonly Problem[];
+  constructor({ problems, warnings }: { problems: readonly Problem[]; warnings: readonly Problem[] }) {
     super('the configuration has problems');
     this.problems = problems;
+    this.warnings = warnings;
   }
 }
 
@@ -96,7 +99,7 @@ export async function runningWorld(env: Environment, url: string): Promise<Surro
 
 function configured(env: Environment, mode: 'local' | 'embedded') {
   const parsed = parseConfig(env, { mode });
-  if (parsed.kind === 'problems') throw new ConfigError(parsed.problems);
+  if (parsed.kind === 'problems') throw new ConfigError(parsed);
   const { accounts } = parsed.config;
   return {
     config: { ...parsed.config, accounts } as Surroundings['config'],
