@@ -5,8 +5,8 @@
  * it sooner. One drive per actor at a time here; other processes are kept off
  * by leases. Decides nothing.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../errors.js';
+import { createClock } from '../ports/clock.js';
 import { type DriveAnswer, type DriveDeps, drive } from './drive.js';
 
 /** Drives at once. */
@@ -16,12 +16,17 @@ const SCAN_AT_LEAST_MS = 5_000;
 /** After a drive that threw, the actor is left alone for this long. */
 const PENALTY_MS = 5_000;
 
+/** Leases and the end of the process go by this one, whatever the orchestrator's clock says. */
+const wall = createClock();
+
 export class Poller {
   readonly #deps: DriveDeps;
   readonly #running = new Map<string, Promise<DriveAnswer | null>>();
   readonly #waiting = new Set<string>();
   readonly #again = new Set<string>();
   readonly #penalties = new Map<string, number>();
+  /** Nothing is begun any more; then, nothing may go on. */
+  readonly #stopping = new AbortController();
   readonly #stopped = new AbortController();
   #poke: () => void = () => undefined;
   #poked = false;
@@ -39,7 +44,7 @@ export class Poller {
   /** Runs until `stop`. */
   async run(): Promise<void> {
     const { store, clock } = this.#deps;
-    while (!this.#stopped.signal.aborted) {
+    while (!this.#stopping.signal.aborted) {
       this.#poked = false;
       let sleepMs = SCAN_AT_LEAST_MS;
       try {
@@ -58,30 +63,28 @@ export class Poller {
 
   /** Drives the actor soon; again, when it is being driven already. */
   kick(id: string): void {
-    if (this.#stopped.signal.aborted) return;
+    if (this.#stopping.signal.aborted) return;
     if (this.#running.has(id)) this.#again.add(id);
     else if (this.#running.size < CONCURRENCY) void this.#start(id);
     else this.#waiting.add(id);
   }
 
-  /** Drives the actor and waits until it rests; null when that failed. */
+  /** Drives the actor and waits until it rests; null when that failed, or when the poller stops. */
   async settle(id: string): Promise<DriveAnswer | null> {
     await this.#running.get(id);
-    return this.#stopped.signal.aborted ? null : (this.#running.get(id) ?? this.#start(id));
+    return this.#stopping.signal.aborted ? null : (this.#running.get(id) ?? this.#start(id));
   }
 
   /** No new drives; running effects get `graceMs` to end, then are aborted. Resolves when none is left. */
   async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
     this.#waiting.clear();
-    this.#stopping = true;
     this.#wake();
     const idle = Promise.allSettled([...this.#running.values()]);
-    await Promise.race([idle, pause(graceMs, undefined, { ref: false })]);
+    await firstOf(idle, (signal) => wall.sleep(graceMs, signal));
     this.#stopped.abort(new Error('the orchestrator is stopping'));
-    this.#wake();
-    await Promise.allSettled([...this.#running.values()]);
+    await idle;
   }
-  #stopping = false;
 
   #mayStart(id: string): boolean {
     const until = this.#penalties.get(id);
@@ -106,8 +109,8 @@ export class Poller {
 
   async #drive(id: string): Promise<DriveAnswer | null> {
     try {
-      const options = this.#stopping ? { budgetMs: 0 } : {};
-      const answer = await drive(this.#deps, id, { ...options, signal: this.#stopped.signal });
+      const options = { settle: this.#stopping.signal, signal: this.#stopped.signal };
+      const answer = await drive(this.#deps, id, options);
       if (answer.kind === 'superseded') this.#penalize(id, 60_000);
       return answer;
     } catch (error) {
@@ -128,17 +131,29 @@ export class Poller {
   }
 
   async #sleep(ms: number): Promise<void> {
-    if (this.#poked || this.#stopped.signal.aborted) return;
-    const woken = new AbortController();
-    this.#poke = () => woken.abort();
-    const byClock = this.#deps.clock.sleep(ms, woken.signal).catch(() => undefined);
-    const byWall = pause(SCAN_AT_LEAST_MS, undefined, { signal: woken.signal }).catch(() => undefined);
-    await Promise.race([byClock, byWall]);
-    woken.abort();
+    if (this.#poked) return;
+    const poked = new Promise<void>((resolve) => {
+      this.#poke = resolve;
+    });
+    await firstOf(
+      poked,
+      (signal) => this.#deps.clock.sleep(ms, signal),
+      (signal) => wall.sleep(SCAN_AT_LEAST_MS, signal),
+    );
   }
 
   #wake(): void {
     this.#poked = true;
     this.#poke();
   }
+}
+
+/** Resolves with the first to end; the other sleeps are broken off. */
+async function firstOf(
+  event: Promise<unknown>,
+  ...sleeps: readonly ((signal: AbortSignal) => Promise<void>)[]
+): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([event, ...sleeps.map((sleep) => sleep(over.signal).catch(() => undefined))]);
+  over.abort();
 }
