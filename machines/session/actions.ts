@@ -201,7 +201,8 @@ export function sessionPatches(rules: SessionRules) {
       const saved = answer.kind === 'stopped' && answer.saved;
       if (saved || c.vm === null || c.outcome === 'ended') return base;
       const detail = `the vm stopped without saving its disk${c.outcome === null ? '' : ` (outcome: ${c.outcome})`}`;
-      const keepsItsName = c.stopFor !== 'release' || c.outcome === 'stopped' || FAILURES.has(c.outcome);
+      const isFailure = FAILURES.has(c.outcome) && c.outcome !== 'exited';
+      const keepsItsName = c.stopFor !== 'release' || c.outcome === 'stopped' || isFailure;
       return keepsItsName
         ? { ...base, detail: c.detail ?? detail }
         : { ...base, outcome: 'snapshotFailed', detail };
