@@ -214,11 +214,16 @@ export async function createOrchestrator(options: ComposeOptions): Promise<Orche
       async start() {
         await looker.learnActors();
         await followServing(store, kind, exits);
-        loops.push(poller.run(), dispatcher.run(), sweeps());
+        // Deadlines that passed while nobody looked are judged by what the queue says now.
+        loops.push(
+          dispatcher.run(),
+          dispatcher.looked.then(() => poller.run()),
+          sweeps(),
+        );
       },
-      drain: () => dispatcher.drain(),
+      drain: () => void dispatcher.drain(),
       async snapshotAll() {
-        dispatcher.drain();
+        await dispatcher.drain();
         for await (const row of allRows(store, kind.name)) {
           if (row.holdsSlot && row.quarantine === null) await post(row.id, { type: 'drain.requested' });
         }

@@ -5,6 +5,7 @@
  * any crash, and the chart's `delays`. Null: not armed.
  */
 import type { SessionContext } from './context.js';
+import { isConnected } from './facts.js';
 import type { SessionRules } from './rules.js';
 
 export type Deadline = (context: SessionContext) => number | null;
@@ -17,9 +18,9 @@ export function sessionDeadlines(rules: SessionRules) {
     claimDeadline: (c) => (awaitsConnection(c) ? null : c.claimDeadlineAt),
     /** Renew now. Not between a launch and the row's `running`: a claim that is kept alive hides a dead remote. */
     renewDue: (c) => (awaitsConnection(c) ? null : c.renewAt),
-    /** The remote should have connected by now. */
+    /** The remote should have connected by now, and the row does not say that it has. */
     connectBy: (c) =>
-      c.launchedAt === null || c.connected
+      c.launchedAt === null || c.connected || isConnected(c)
         ? null
         : Math.min(c.launchedAt + rules.connectWithinMs, c.claimDeadlineAt ?? Number.POSITIVE_INFINITY),
     probeDue: (c) => c.probeAt,

@@ -30,6 +30,8 @@ export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #stopped = new AbortController();
   #draining = false;
+  /** The look under way; never rejects. */
+  #look: Promise<unknown> = Promise.resolve();
   #hinted = false;
   #wake: () => void = () => undefined;
   #problem: string | null = null;
@@ -37,6 +39,9 @@ export class Dispatcher {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    this.looked = new Promise((resolve) => {
+      this.#hasLooked = resolve;
+    });
   }
 
   /** What keeps us from the queue, in words; null when the last look went well. */
@@ -49,6 +54,10 @@ export class Dispatcher {
     return this.#lookedAt;
   }
 
+  /** Resolves when the first look is over, well or not: from then on, what is known of the queue is not an earlier process's. */
+  readonly looked: Promise<void>;
+  #hasLooked: () => void = () => undefined;
+
   /** Runs until `stop`. */
   async run(): Promise<void> {
     await Promise.all([this.#looks(), this.#watches()]);
@@ -60,9 +69,10 @@ export class Dispatcher {
     this.#wake();
   }
 
-  /** Nothing new is begun from now on; facts still reach those that are being served. */
-  drain(): void {
+  /** Nothing new is begun from now on; facts still reach those that are being served. Resolves when no look can grant. */
+  async drain(): Promise<void> {
     this.#draining = true;
+    await this.#look;
   }
 
   stop(): void {
@@ -77,7 +87,9 @@ export class Dispatcher {
       this.#hinted = false;
       let pauseMs = pollIntervalMs;
       try {
-        await looker.look(AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]), !this.#draining);
+        const look = looker.look(AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]), !this.#draining);
+        this.#look = look.catch(() => undefined);
+        await look;
         if (this.#problem !== null) this.#deps.log?.('the queue can be read again');
         this.#problem = null;
         this.#lookedAt = clock.now();
@@ -87,6 +99,8 @@ export class Dispatcher {
         failures += 1;
         pauseMs = this.#noteTrouble(error, failures);
         this.#hinted = false;
+      } finally {
+        this.#hasLooked();
       }
       await this.#pause(pauseMs);
     }
