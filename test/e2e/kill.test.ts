@@ -31,7 +31,9 @@ const asked = (world: World, operation: 'create' | 'runCommand' | 'stop', id: st
 test('kill -9 while sessions are claimed, provisioned, served, snapshotted and released -> a restart finishes all five', async () => {
   const world = await startOpenWorld({ speed: SPEED });
   const databaseUrl = `file:${join(await temporaryDirectory(), 'outposts.db')}`;
-  const ids = ['claiming', 'opening', 'launching', 'serving', 'stopping', 'releasing'].map((at) => `devin-${at}`);
+  const ids = ['claiming', 'opening', 'launching', 'serving', 'stopping', 'releasing'].map(
+    (at) => `devin-${at}`,
+  );
   const start = (id: string, script: Step[]) => world.devin.startSession({ id, script });
   const env = { MAX_CONCURRENT: '10' };
   const first = await startChild(world, databaseUrl, { env });

@@ -46,7 +46,9 @@ test('nine sessions and two slots -> never more than two vms, the oldest first, 
   });
   await stage.until('all of them to end', async () => {
     const { slots } = await stage.orchestrator.view();
-    const alive = stage.vercel.sandboxes().filter(({ status }) => !['stopped', 'failed', 'aborted'].includes(status));
+    const alive = stage.vercel
+      .sandboxes()
+      .filter(({ status }) => !['stopped', 'failed', 'aborted'].includes(status));
     most.slots = Math.max(most.slots, slots.used);
     most.vms = Math.max(most.vms, alive.length);
     return ids.every((id) => stage.path(id).at(-1) === 'ended');
@@ -60,7 +62,10 @@ test('nine sessions and two slots -> never more than two vms, the oldest first, 
 
 test('a saved session that no longer parses -> set aside and shown, the others go on', async () => {
   const stage = await startStage();
-  const [bad, good] = [stage.devin.startSession({ script: [{ run: WRITE }] }), stage.devin.startSession({ script: [{ run: WRITE }] })];
+  const [bad, good] = [
+    stage.devin.startSession({ script: [{ run: WRITE }] }),
+    stage.devin.startSession({ script: [{ run: WRITE }] }),
+  ];
   for (const { id } of [bad, good]) {
     await stage.untilSession(id, worksAt(1));
     await stage.untilState(id, 'serving.monitoring');
@@ -78,7 +83,9 @@ test('a saved session that no longer parses -> set aside and shown, the others g
   const view = await stage.orchestrator.view();
   expect(view.sessions.find(({ id }) => id === bad.id)?.quarantine).toContain('episode');
   expect(view.problems.join()).toContain('1 set aside');
-  expect(await sql(stage.databaseUrl, 'select snapshot, rev from actors where id = ?', [bad.id])).toEqual([before]);
+  expect(await sql(stage.databaseUrl, 'select snapshot, rev from actors where id = ?', [bad.id])).toEqual([
+    before,
+  ]);
 
   stage.devin.end(good.id);
   await stage.untilState(good.id, 'ended');
@@ -94,4 +101,16 @@ test('a saved session that no longer parses -> set aside and shown, the others g
   await stage.untilState(bad.id, 'ended');
   expectServedWell(stage, [bad.id, good.id]);
   await expectNothingLeft(stage, [bad.id, good.id]);
+});
+
+test('all sessions are to be saved while a look is about to grant a slot -> that session is not begun either', async () => {
+  const stage = await startStage();
+  const looks = stage.devin.faults.add({ on: 'list', kind: { delayMs: 10_000 } });
+  await stage.until('a look', () => looks.hits() > 0);
+  const { id } = stage.devin.startSession({ script: [{ run: WRITE }] });
+  await stage.orchestrator.snapshotAll();
+  await stage.until('no slot held', async () => (await stage.orchestrator.view()).slots.used === 0);
+  await stage.pass(60_000);
+  expect((await stage.orchestrator.view()).slots.used).toBe(0);
+  await expectNothingLeft(stage, [id]);
 });

@@ -117,7 +117,9 @@ describe('start --sessions 3 --exit-when-idle', () => {
   test('in a world whose remote is corrupted -> ends with 1 and the reason', async () => {
     const world = await startOpenWorld({ speed: 120 });
     world.devin.remotes.publish({ broken: 'bytes' });
-    const child = await startChild(world, await database(), { args: ['--sessions', '1', '--exit-when-idle'] });
+    const child = await startChild(world, await database(), {
+      args: ['--sessions', '1', '--exit-when-idle'],
+    });
     expect(await child.ended(), child.output().slice(-2_000)).toBe(1);
     expect(child.output()).toContain('checksum');
     expect(world.devin.sessions()[0]?.remotes.list).toEqual([]);
@@ -136,7 +138,9 @@ test('secrets -> in no output, no database file, no argument of any process, no 
   await child.up();
   world.devin.faults.add({ on: 'claim', kind: 'garbage' });
   world.vercel.faults.add({ operation: 'create', kind: { status: 403 } });
-  const { id } = world.devin.startSession({ script: [{ run: WRITE }, { run: 'tr "\\0" "\\n" </proc/$PPID/environ' }] });
+  const { id } = world.devin.startSession({
+    script: [{ run: WRITE }, { run: 'tr "\\0" "\\n" </proc/$PPID/environ' }],
+  });
   await world.devin.until(id, worksAt(2));
   await child.line('it served', isIn(id, 'serving.monitoring'));
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startStage, type Stage, WRITE } from './stage.js';
+import { type Stage, startStage, WRITE } from './stage.js';
 import { expectNothingLeft, expectServedWell, worksAt } from './support.js';
 
 type Kind = Parameters<Stage['devin']['faults']['add']>[0]['kind'];
@@ -54,7 +54,12 @@ describe('while sessions are served', () => {
     const scene = await serving();
     const { stage, id } = scene;
     stage.devin.faults.add({ on: 'list', session: id, kind: { flicker: 'suspended' } });
-    const reads = stage.devin.faults.add({ on: 'read', session: id, times: 2, kind: { flicker: 'suspended' } });
+    const reads = stage.devin.faults.add({
+      on: 'read',
+      session: id,
+      times: 2,
+      kind: { flicker: 'suspended' },
+    });
     await stage.until('two reads', () => reads.hits() === 2);
     await manyLooks(stage);
     await expectUndisturbed(scene);
@@ -105,7 +110,9 @@ test('the row a session ended between list and claim -> given back without a vm'
   const { id } = stage.devin.startSession();
   await stage.until('a claim', () => stage.devin.calls.count('claim', id) > 0);
   stage.devin.end(id);
-  await stage.until('it is over', async () => ['ended', 'released.resting'].includes((await stage.row(id))?.state ?? ''));
+  await stage.until('it is over', async () =>
+    ['ended', 'released.resting'].includes((await stage.row(id))?.state ?? ''),
+  );
   expect(stage.vercel.sandboxes()).toEqual([]);
   await expectNothingLeft(stage, [id]);
 });

@@ -29,7 +29,12 @@ const STEP_MS = 5_000;
 /** Where only the passing of time matters. */
 const STRIDE_MS = 30_000;
 /** Real processes are waited for here: no jumps, or they would seem to take for ever. */
-const WORKING = ['provisioning.confirming', 'provisioning.settling', 'serving.connecting', 'snapshotting.waiting'];
+const WORKING = [
+  'provisioning.confirming',
+  'provisioning.settling',
+  'serving.connecting',
+  'snapshotting.waiting',
+];
 
 /** `always`: even while a process is waited for, which then never comes. */
 type Jump = 'whenQuiet' | 'always';
@@ -124,8 +129,12 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     clock.skip(Math.max(1, Math.min(stepMs, (nextAt ?? Number.POSITIVE_INFINITY) - clock.now())));
   };
   const story = async () => {
-    const states = (await rows()).map((row) => `${row.id} ${row.state} ${row.problem ?? ''} ${row.quarantine ?? ''}`);
-    const path = transitions.slice(-30).map(({ id, event, from, to }) => `${id}: ${from} -> ${to} (${event.type})`);
+    const states = (await rows()).map(
+      (row) => `${row.id} ${row.state} ${row.problem ?? ''} ${row.quarantine ?? ''}`,
+    );
+    const path = transitions
+      .slice(-30)
+      .map(({ id, event, from, to }) => `${id}: ${from} -> ${to} (${event.type})`);
     return [...states, ...path, ...log.slice(-15)].join('\n');
   };
   const stage: Stage = {

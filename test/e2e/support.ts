@@ -88,11 +88,13 @@ export function leftovers({ devin, vercel }: Clouds, ids: readonly string[]): st
     const { acceptor } = devin.session(id);
     return acceptor === null ? [] : [`${id} is claimed by ${acceptor}`];
   });
-  const vms = vercel.sandboxes().flatMap((sandbox) =>
-    sandbox.vms
-      .filter((vm) => !['stopped', 'failed', 'aborted'].includes(vm.status) || vm.processes.length > 0)
-      .map((vm) => `${vm.id} of ${sandbox.name} is ${vm.status} with ${vm.processes.length} processes`),
-  );
+  const vms = vercel
+    .sandboxes()
+    .flatMap((sandbox) =>
+      sandbox.vms
+        .filter((vm) => !['stopped', 'failed', 'aborted'].includes(vm.status) || vm.processes.length > 0)
+        .map((vm) => `${vm.id} of ${sandbox.name} is ${vm.status} with ${vm.processes.length} processes`),
+    );
   return [...claims, ...vms];
 }
 

@@ -1,34 +1,45 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startStage, type Stage, WRITE } from './stage.js';
+import { type Stage, startStage, WRITE } from './stage.js';
 import { expectNothingLeft, expectServedWell, worksAt } from './support.js';
 
 const SHA = 'c0ffee'.repeat(6);
 
 /** What makes a remote impossible, and what the operator reads. */
 const cases: [string, (stage: Stage) => string | null, RegExp][] = [
-  ['bytes that do not match their checksum', (stage) => stage.devin.remotes.publish({ broken: 'bytes' }), /checksum/],
+  [
+    'bytes that do not match their checksum',
+    (stage) => stage.devin.remotes.publish({ broken: 'bytes' }),
+    /checksum/,
+  ],
   ['a pinned build that is not published', () => SHA, /does not have this version/],
-  ['a published checksum that is missing', (stage) => stage.devin.remotes.publish({ broken: 'digest' }), /does not have this version/],
+  [
+    'a published checksum that is missing',
+    (stage) => stage.devin.remotes.publish({ broken: 'digest' }),
+    /does not have this version/,
+  ],
   ['a SHA that is none', () => '$(touch pwned)', /not named by a SHA/],
 ];
 
-test.each(cases)('%s -> released with the reason, nothing executed, parked after five', async (_, arrange, reason) => {
-  const stage = await startStage();
-  const remoteSha = arrange(stage);
-  const { id } = stage.devin.startSession({ remoteSha, script: [{ run: WRITE }] });
-  const row = await stage.untilState(id, 'parked');
-  const view = (await stage.orchestrator.view()).sessions.find((session) => session.id === id);
-  expect(view?.outcome).toMatch(/^unlaunchable/);
-  expect(view?.outcome).toMatch(reason);
-  expect(row.episode).toBe(5);
-  expect(row.holdsSlot).toBe(false);
-  expect(stage.devin.session(id).remotes.list).toEqual([]);
-  expect(stage.path(id).filter((state) => state === 'released.releasing')).toHaveLength(5);
-  expect(executables(stage)).toEqual([]);
-  await expectNothingLeft(stage, [id]);
-});
+test.each(cases)(
+  '%s -> released with the reason, nothing executed, parked after five',
+  async (_, arrange, reason) => {
+    const stage = await startStage();
+    const remoteSha = arrange(stage);
+    const { id } = stage.devin.startSession({ remoteSha, script: [{ run: WRITE }] });
+    const row = await stage.untilState(id, 'parked');
+    const view = (await stage.orchestrator.view()).sessions.find((session) => session.id === id);
+    expect(view?.outcome).toMatch(/^unlaunchable/);
+    expect(view?.outcome).toMatch(reason);
+    expect(row.episode).toBe(5);
+    expect(row.holdsSlot).toBe(false);
+    expect(stage.devin.session(id).remotes.list).toEqual([]);
+    expect(stage.path(id).filter((state) => state === 'released.releasing')).toHaveLength(5);
+    expect(executables(stage)).toEqual([]);
+    await expectNothingLeft(stage, [id]);
+  },
+);
 
 test('a parked session whose remote was mended -> served at the operator’s retry', async () => {
   const stage = await startStage();
@@ -54,11 +65,13 @@ test('the static host is down for a while -> the session waits it out and is ser
 
 /** Files of any sandbox's disk that could be executed. */
 function executables(stage: Stage): string[] {
-  return stage.vercel.sandboxes().flatMap(({ cwd }) =>
-    filesBelow(join(cwd, '..', '..')).filter(
-      (file) => (statSync(file).mode & 0o111) !== 0 || readFileSync(file, 'utf8').startsWith('pwned'),
-    ),
-  );
+  return stage.vercel
+    .sandboxes()
+    .flatMap(({ cwd }) =>
+      filesBelow(join(cwd, '..', '..')).filter(
+        (file) => (statSync(file).mode & 0o111) !== 0 || readFileSync(file, 'utf8').startsWith('pwned'),
+      ),
+    );
 }
 
 function filesBelow(dir: string): string[] {

@@ -145,6 +145,20 @@ describe('a remote', () => {
     expectServedWell(stage, [id]);
   });
 
+  test('that connected while no orchestrator looked for ten minutes -> goes on, not taken for one that never did', async () => {
+    const stage = await startStage({ devin: { giveUpMs: 60 * MINUTE_MS } });
+    const { id } = stage.devin.startSession({ script: [{ run: WRITE }] });
+    await stage.untilState(id, 'provisioning.confirming');
+    await stage.restart(async () => {
+      await stage.devin.until(id, worksAt(1));
+      stage.clock.skip(10 * MINUTE_MS);
+    });
+    await stage.untilState(id, 'serving.monitoring');
+    expect(await stage.row(id)).toMatchObject({ episode: 1 });
+    expect(stage.devin.session(id).remotes).toMatchObject({ ever: 1, now: 1 });
+    expectServedWell(stage, [id]);
+  });
+
   test('that keeps crashing -> started again a few times, then given up with its exit code', async () => {
     const stage = await startStage();
     const script = Array.from({ length: 8 }, () => ({ crash: 3 }));

@@ -5,7 +5,7 @@
  * Waiting for ten quiet minutes then takes no time, and a loaded machine does
  * not miss a deadline.
  */
-import { createClock, type Clock } from '../../src/ports/clock.js';
+import { type Clock, createClock } from '../../src/ports/clock.js';
 
 export interface WarpClock extends Clock {
   /** Moves the clock ahead by `ms`; whoever's sleep ends meanwhile wakes now. */
