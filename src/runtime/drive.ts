@@ -8,24 +8,18 @@
  * machine.
  */
 import { type AnyMachineSnapshot, transition } from 'xstate';
-import { BugError, messageOf, RefusedError, StaleDriverError, TransientError } from '../errors.js';
+import { BugError, messageOf, StaleDriverError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { ActorRow, Hold, NewsRow, Store } from '../ports/store.js';
 import type { ActorKind } from './actor.js';
+import { bounded } from './bounded.js';
+import { failureOf } from './failure.js';
 import { holdLease, LEASE_MS } from './lease.js';
 import { doneEvent, errorEvent, type PendingEffect, pendingEffect, type Timer, timers } from './level.js';
 import { restore, stateOf, toSaved } from './saved.js';
 
-/** One effect may take this long by the wall clock; what takes longer is split into a start and looks. */
-const EFFECT_MS = 20_000;
-/** How long an effect may take to heed its signal. */
-const HEED_MS = 1_000;
-/** Pause before a refused effect is tried again. */
-const REFUSED_RETRY_MS = 60_000;
 /** Far more facts and due timers than any chart passes on its way to an effect or to rest. */
 const MOST_TURNS = 100;
-/** Backoff of a failed effect: doubles from the first to the last, with jitter. */
-const RETRY_MS = { first: 1_000, most: 30_000 };
 
 export interface Transition {
   readonly id: string;
@@ -141,7 +135,8 @@ class Drive {
         if (answer !== null) return answer;
         continue;
       }
-      const wakeAt = this.#nextWakeAt(effect);
+      const soonest = this.#wakeAt((effect && this.#retryAt) ?? Number.POSITIVE_INFINITY);
+      const wakeAt = soonest === Number.POSITIVE_INFINITY ? null : soonest;
       const factsRev = this.#row.factsRev;
       if (await this.#deps.store.rest(this.#hold(), { factsRev, wakeAt })) {
         return { kind: 'rests', wakeAt, state: stateOf(this.#snapshot) };
@@ -229,21 +224,22 @@ class Drive {
     if (implementation === undefined) throw new BugError(`no effect '${effect.name}' in '${kind.name}'`);
     this.#turns = 0;
     const hold = this.#hold();
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(EFFECT_MS)]);
+    const call = {
+      key: `${hold.id}:${hold.rev}:${effect.id}`,
+      attempt: this.#attempt + 1,
+      now: () => clock.now(),
+      fence: async () => {
+        if (!(await this.#deps.store.holds(hold))) {
+          throw new StaleDriverError(`${effect.name} ${hold.id}: another driver has moved it`);
+        }
+      },
+    };
     let output: unknown;
     try {
-      const work = implementation(effect.input as never, {
-        key: `${hold.id}:${hold.rev}:${effect.id}`,
-        attempt: this.#attempt + 1,
-        now: () => clock.now(),
-        signal,
-        fence: async () => {
-          if (!(await this.#deps.store.holds(hold))) {
-            throw new StaleDriverError(`${effect.name} ${hold.id}: another driver has moved it`);
-          }
-        },
-      });
-      output = await unlessDeaf(work, signal);
+      output = await bounded(
+        (signal) => implementation(effect.input as never, { ...call, signal }),
+        this.#signal,
+      );
     } catch (error) {
       if (error instanceof StaleDriverError) throw error;
       this.#signal.throwIfAborted();
@@ -257,27 +253,20 @@ class Drive {
   async #noteFailure(effect: PendingEffect, error: unknown): Promise<DriveAnswer | null> {
     const { kind, clock, store } = this.#deps;
     const now = clock.now();
-    const message = messageOf(error);
-    const refused = error instanceof RefusedError;
-    const attempt = refused ? this.#attempt : this.#attempt + 1;
-    if (!refused && attempt >= kind.patience(effect.name)) {
+    const failure = failureOf(error, effect.name, this.#attempt, this.#deps.random());
+    const { message, problem, attempt } = failure;
+    if (failure.counts && attempt >= kind.patience(effect.name)) {
       this.#deps.log?.(`${this.#row.id}: gave up on ${effect.name} after ${attempt} tries: ${message}`);
       await this.#commit(this.#dueTimer() ?? errorEvent(effect, { message, at: now }), []);
       return null;
     }
-    const pauseMs = refused ? REFUSED_RETRY_MS : backoffMs(attempt, this.#deps.random());
-    const asked = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
-    this.#retryAt = now + Math.max(pauseMs, asked);
-    this.#attempt = attempt;
-    const wakeAt = this.#nextWakeAt(effect);
-    const problem = refused
-      ? `${message} (${error.setting})`
-      : `${message}; try ${attempt} of ${effect.name} failed`;
     this.#deps.log?.(`${this.#row.id}: ${problem}`);
     const { factsRev } = this.#row;
-    const note = { attempt, retryAt: this.#retryAt, wakeAt: wakeAt ?? this.#retryAt, problem, factsRev };
+    const retryAt = now + failure.pauseMs;
+    const wakeAt = this.#wakeAt(retryAt);
+    const note = { attempt, retryAt, wakeAt, problem, factsRev };
     if (!(await store.defer(this.#hold(), note))) return { kind: 'stale' };
-    return { kind: 'rests', wakeAt: note.wakeAt, state: stateOf(this.#snapshot) };
+    return { kind: 'rests', wakeAt, state: stateOf(this.#snapshot) };
   }
 
   /** Takes one event and saves where it leads; the journal entry is part of the same transaction. */
@@ -349,28 +338,10 @@ class Drive {
     return judged(() => timers(this.#deps.kind, this.#snapshot));
   }
 
-  #nextWakeAt(effect: PendingEffect | null): number | null {
-    const instants = this.#timers().map((timer) => timer.at);
-    if (effect !== null && this.#retryAt !== null) instants.push(this.#retryAt);
-    // Whole, as the row keeps it; rounded down, the actor would wake too early. 0 would mean now.
-    return instants.length === 0 ? null : Math.max(1, Math.ceil(Math.min(...instants)));
+  /** The soonest of the timers and `retryAt`, in whole milliseconds as the row keeps it; 0 would mean now. */
+  #wakeAt(retryAt: number): number {
+    return Math.max(1, Math.ceil(Math.min(retryAt, ...this.#timers().map(({ at }) => at))));
   }
-}
-
-/** The effect's result, unless it goes on in spite of its signal: then it is left behind. */
-function unlessDeaf<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    let leaving: NodeJS.Timeout | undefined;
-    const abort = () => {
-      leaving = setTimeout(() => reject(signal.reason), HEED_MS);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
-    work.then(resolve, reject).finally(() => {
-      clearTimeout(leaving);
-      signal.removeEventListener('abort', abort);
-    });
-  });
 }
 
 /** Whatever the chart throws, or what its kind says of it, is a defect of this program. */
@@ -380,10 +351,4 @@ function judged<T>(ask: () => T): T {
   } catch (error) {
     throw error instanceof BugError ? error : new BugError(messageOf(error));
   }
-}
-
-/** Half of the pause is fixed, half is jitter. */
-function backoffMs(attempt: number, random: number): number {
-  const pauseMs = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** Math.min(attempt - 1, 20));
-  return pauseMs / 2 + (pauseMs / 2) * random;
 }
