@@ -1,13 +1,12 @@
 import type { Clock } from '../../src/ports/clock.js';
 
+/** When a test's time begins. */
+export const START = 1_000_000;
+
 /** Time that stands still until a test moves it. */
 export class TestClock implements Clock {
-  #now: number;
+  #now = START;
   readonly #sleepers = new Set<{ readonly dueAt: number; wake(): void }>();
-
-  constructor(now = 1_000_000) {
-    this.#now = now;
-  }
 
   now(): number {
     return this.#now;
