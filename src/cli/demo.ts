@@ -21,9 +21,9 @@ export async function watchDemo(
   orchestrator: Orchestrator,
   world: { runDemo(n: number, signal?: AbortSignal): Promise<Demo> },
   count: number,
-  parts: { clock: Clock; recorder: Recorder; signal: AbortSignal },
+  parts: { clock: Clock; recorder: Recorder; exitWhenIdle: boolean; signal: AbortSignal },
 ): Promise<DemoEnd> {
-  const { clock, recorder, signal } = parts;
+  const { clock, recorder, exitWhenIdle, signal } = parts;
   const startedAt = clock.now();
   const over = new AbortController();
   const demo = await world.runDemo(count, AbortSignal.any([over.signal, signal]));
@@ -32,9 +32,11 @@ export async function watchDemo(
     report.then((done) => reports.set(demo.sessionIds[index] ?? '', done)).catch(() => undefined);
   }
   const isOver = (id: string) => reports.has(id) && recorder.of(id)?.state === 'ended';
+  /** What waits for an operator moves no more by itself. */
+  const isIdle = (id: string) => isOver(id) || (exitWhenIdle && recorder.of(id)?.state === 'parked');
   const stuckSince = () => Math.max(startedAt, recorder.lastAt());
   for (;;) {
-    if (demo.sessionIds.every(isOver)) break;
+    if (demo.sessionIds.every(isIdle)) break;
     if (clock.now() - stuckSince() > STUCK_MS) break;
     await pause(LOOK_EVERY_WALL_MS, undefined, { signal });
   }

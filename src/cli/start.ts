@@ -87,6 +87,7 @@ async function serve(options: StartOptions, around: Surroundings, terminal: Term
         : watchDemo(orchestrator, world, options.sessions ?? 0, {
             clock,
             recorder,
+            exitWhenIdle: options.exitWhenIdle,
             signal: showing.signal,
           });
     demo?.catch(() => undefined);
