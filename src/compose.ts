@@ -196,6 +196,7 @@ export async function createOrchestrator(options: ComposeOptions): Promise<Orche
           if (count % 10 === 0) await looker.learnActors();
           sweepTrouble = null;
         } catch (error) {
+          if (stopping.signal.aborted) return;
           if (sweepTrouble === null) log(`the sweep failed: ${messageOf(error)}`);
           sweepTrouble = messageOf(error);
         }
