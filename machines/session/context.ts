@@ -10,25 +10,27 @@ import { z } from 'zod';
 const instant = z.number().nullable();
 const count = z.int().min(0);
 
+/** Devin's words for how a session is; `unknown` stands for any other and never means that it is over. */
+export const SESSION_STATUSES = [
+  'pending',
+  'new',
+  'claimed',
+  'running',
+  'resuming',
+  'suspended',
+  'terminated',
+  'exit',
+  'error',
+  'unknown',
+] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
 /** The queue's latest word on the session, reduced to what decisions need. Written by the dispatcher. */
 export const factsSchema = z.strictObject({
   /** `missing` only after two complete walks of the queue without the row. */
   presence: z.enum(['present', 'missing']),
   phase: z.enum(['pending', 'claimed', 'unknown']),
-  status: z
-    .enum([
-      'pending',
-      'new',
-      'claimed',
-      'running',
-      'resuming',
-      'suspended',
-      'terminated',
-      'exit',
-      'error',
-      'unknown',
-    ])
-    .nullable(),
+  status: z.enum(SESSION_STATUSES).nullable(),
   acceptorId: z.string().nullable(),
   /** Whether Devin will take the claim back unless it is renewed. */
   hasClaimDeadline: z.boolean(),

@@ -25,6 +25,18 @@ export const launchId = ({ context }: Args) => `${context.episode}-${context.lau
 export const answer = <Output>({ event }: { event: { output: Output } }) => event.output;
 export const failure = ({ event }: { event: { error: unknown } }) => event.error as EffectFailure;
 
+/** Effects that several states invoke. */
+export const renewal = { id: 'renewClaim', src: 'renewClaim', input: claimant } as const;
+export const lookAtRemote = {
+  id: 'lookAtRemote',
+  src: 'lookAtRemote',
+  input: ({ context }: Args) => ({
+    ...session({ context }),
+    vm: vm({ context }),
+    launchId: launchId({ context }),
+  }),
+} as const;
+
 export const endAs = (outcome: Outcome) => ({ type: 'noteOutcome', params: { outcome } }) as const;
 export const failed = { type: 'noteFailure', params: failure } as const;
 

@@ -5,20 +5,9 @@
  * adapter converts with the offset it learnt. Unknown enum values become
  * `unknown`, and `unknown` never means "finished". Errors: see src/errors.ts.
  */
+import type { SessionStatus } from '../../machines/session/context.js';
 
-export const SESSION_STATUSES = [
-  'pending',
-  'new',
-  'claimed',
-  'running',
-  'resuming',
-  'suspended',
-  'terminated',
-  'exit',
-  'error',
-  'unknown',
-] as const;
-export type SessionStatus = (typeof SESSION_STATUSES)[number];
+export { SESSION_STATUSES, type SessionStatus } from '../../machines/session/context.js';
 
 /** What a session may reach. Hostnames may be globs (`*.example.com`); subnets are addresses or CIDRs. */
 export type SessionPolicy =

@@ -14,8 +14,9 @@ import {
   failed,
   failure,
   launchId,
+  lookAtRemote,
   operator,
-  session,
+  renewal,
   to,
   troubles,
   vm,
@@ -75,9 +76,7 @@ export const provisioning = (setup: SessionSetup) =>
       renewing: {
         description: 'Keeps the claim while the vm is not up yet.',
         invoke: {
-          id: 'renewClaim',
-          src: 'renewClaim',
-          input: claimant,
+          ...renewal,
           onDone: [
             {
               guard: { type: 'claimed', params: answer },
@@ -135,13 +134,7 @@ export const provisioning = (setup: SessionSetup) =>
       looking: {
         description: 'Looks whether the remote was verified and started.',
         invoke: {
-          id: 'lookAtRemote',
-          src: 'lookAtRemote',
-          input: ({ context }) => ({
-            ...session({ context }),
-            vm: vm({ context }),
-            launchId: launchId({ context }),
-          }),
+          ...lookAtRemote,
           onDone: [
             {
               guard: { type: 'remoteRunning', params: answer },

@@ -6,7 +6,19 @@
  * to a new vm, never straight to an end.
  */
 import type { SessionSetup } from '../setup.js';
-import { answer, claimant, endAs, failure, launchId, operator, session, to, troubles, vm } from '../words.js';
+import {
+  answer,
+  claimant,
+  endAs,
+  failure,
+  lookAtRemote,
+  operator,
+  renewal,
+  session,
+  to,
+  troubles,
+  vm,
+} from '../words.js';
 
 export const serving = (setup: SessionSetup) =>
   setup.createStateConfig({
@@ -54,13 +66,7 @@ export const serving = (setup: SessionSetup) =>
         description: 'One look at the remote, without waking a vm that is down.',
         after: { renewDue: 'renewing' },
         invoke: {
-          id: 'lookAtRemote',
-          src: 'lookAtRemote',
-          input: ({ context }) => ({
-            ...session({ context }),
-            vm: vm({ context }),
-            launchId: launchId({ context }),
-          }),
+          ...lookAtRemote,
           onDone: [
             {
               guard: { type: 'remoteRunning', params: answer },
@@ -81,9 +87,7 @@ export const serving = (setup: SessionSetup) =>
         description:
           'Claims again under the same acceptor: a later deadline, or word that the claim is lost.',
         invoke: {
-          id: 'renewClaim',
-          src: 'renewClaim',
-          input: claimant,
+          ...renewal,
           onDone: [
             {
               guard: { type: 'claimed', params: answer },

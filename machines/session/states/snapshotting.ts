@@ -6,7 +6,7 @@
  * takes; a vm that cannot be stopped ends by itself, because nothing extends it.
  */
 import type { SessionSetup } from '../setup.js';
-import { answer, claimant, disk, endAs, failure } from '../words.js';
+import { answer, disk, endAs, failure, renewal } from '../words.js';
 
 export const snapshotting = (setup: SessionSetup) =>
   setup.createStateConfig({
@@ -61,9 +61,7 @@ export const snapshotting = (setup: SessionSetup) =>
       renewing: {
         description: 'Keeps the claim while the disk is being saved.',
         invoke: {
-          id: 'renewClaim',
-          src: 'renewClaim',
-          input: claimant,
+          ...renewal,
           onDone: [
             {
               guard: { type: 'claimed', params: answer },
