@@ -82,13 +82,19 @@ export async function startChild(
     output += text;
   });
   await once(child, 'spawn');
+  /** A process that is gone says nothing more. */
+  const failIfOver = (what: string) => {
+    if (child.exitCode === null && child.signalCode === null) return null;
+    if (!child.stdout.readableEnded) return null;
+    throw new Error(`ended before ${what}\n${output.slice(-4_000)}`);
+  };
   const result: Child = {
     process: child,
     pid: child.pid ?? 0,
     lines,
     output: () => output,
     line: (what, holds, timeoutMs) =>
-      until(what, () => lines.find(holds), {
+      until(what, () => lines.find(holds) ?? failIfOver(what), {
         story: () => output.slice(-4_000),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       }),

@@ -28,7 +28,7 @@ const asked = (world: World, operation: 'create' | 'runCommand' | 'stop', id: st
     timeoutMs: WAIT_MS,
   });
 
-test('kill -9 while sessions are claimed, provisioned, served, snapshotted and released -> a restart finishes all five', async () => {
+test('kill -9 while sessions are claimed, provisioned, served, snapshotted and released -> a restart finishes all six', async () => {
   const world = await startOpenWorld({ speed: SPEED });
   const databaseUrl = `file:${join(await temporaryDirectory(), 'outposts.db')}`;
   const ids = ['claiming', 'opening', 'launching', 'serving', 'stopping', 'releasing'].map(
