@@ -11,7 +11,7 @@ import type { SandboxHost } from '../ports/sandbox.js';
 import type { Store } from '../ports/store.js';
 
 /** Pause before a dropped wait is taken up again. */
-const AGAIN_MS = 2_000;
+export const AGAIN_MS = 2_000;
 /** Pause after an end was told: by then the actor has looked, and usually moved on. */
 const TOLD_MS = 60_000;
 
