@@ -17,7 +17,7 @@ import type { z } from 'zod';
 
 /** One call of an effect. */
 export interface EffectCall {
-  /** The same for every repetition of this effect in this state of this actor. */
+  /** The same for every repetition of this effect, whoever drives, unless news moved the actor in between. */
   readonly key: string;
   /** 1 for the first try. */
   readonly attempt: number;
