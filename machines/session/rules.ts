@@ -62,7 +62,7 @@ export function sessionRules(settings: Partial<SessionRules> = {}): SessionRules
     headroomMs: Math.min(10 * minute, sandboxTimeoutMs / 2),
     maxLifetimeMs: day,
     rollOverMarginMs: 5 * minute,
-    probeEveryMs: minute,
+    probeEveryMs: 2 * minute,
     renewMarginMs: minute,
     connectWithinMs: 5 * minute,
     suspendedReads: 3,

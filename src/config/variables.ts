@@ -139,7 +139,7 @@ export const VARIABLES = [
   },
   {
     name: 'PROBE_INTERVAL_MS',
-    default: '60000',
+    default: '120000',
     meaning: 'How often each sandbox is looked at when nothing is heard of it.',
     secret: false,
     group: 'Orchestrator',

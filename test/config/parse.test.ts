@@ -41,7 +41,7 @@ describe('an empty environment', () => {
       },
       maxConcurrent: 5,
       pollIntervalMs: 3000,
-      probeIntervalMs: 60_000,
+      probeIntervalMs: 120_000,
       port: 3000,
     });
   });
