@@ -36,6 +36,6 @@ export function failureOf(error: unknown, effect: string, before: number, random
 
 /** Half of the pause is fixed, half is jitter. */
 function backoffMs(attempt: number, random: number): number {
-  const pauseMs = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** Math.min(attempt - 1, 20));
+  const pauseMs = Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** (attempt - 1));
   return pauseMs / 2 + (pauseMs / 2) * random;
 }

@@ -79,7 +79,6 @@ export class Poller {
   /** No new drives; running effects get `graceMs` to end, then are aborted. Resolves when none is left. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    this.#waiting.clear();
     this.#wake();
     const idle = Promise.allSettled([...this.#running.values()]);
     await firstOf(idle, (signal) => wall.sleep(graceMs, signal));

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { ContractError, RefusedError, TransientError } from '../../src/errors.js';
-import type { DoorEffects } from './doorkeeper.js';
-import { doorkeeper, willing } from './doorkeeper.js';
+import { type Called, type DoorEffects, doorkeeper, willing } from './doorkeeper.js';
 import { contextOf, DOOR, useRig } from './rig.js';
 
 const rig = useRig();
@@ -170,6 +169,19 @@ describe('an effect that fails for now', () => {
   });
 });
 
+test('an effect fails and then succeeds -> the next effect of the same drive starts with its first try', async () => {
+  await opening();
+  const { kind } = reluctant([new TransientError('busy')]);
+  await rig.drive(kind);
+  rig.clock.advance(1_000);
+  const calls: Called[] = [];
+  await rig.drive(doorkeeper(willing(rig.clock.now(), calls)));
+  expect(calls.map(({ effect, call }) => [effect, call.attempt])).toEqual([
+    ['unlock', 2],
+    ['lock', 1],
+  ]);
+});
+
 describe('an effect that fails too often', () => {
   test('its patience is spent -> the machine’s onError hears of it, exactly once, and the counter starts anew', async () => {
     await opening();
@@ -241,6 +253,13 @@ describe('an effect that is refused', () => {
     expect(attempts).toEqual(Array(200).fill(1));
     expect(await rig.drive(kind)).toMatchObject({ kind: 'rests', state: 'open.quiet' });
     expect(await rig.row()).toMatchObject({ problem: null, retryAt: null });
+  });
+
+  test('after more failures than a newer version allows -> still not given up', async () => {
+    await opening();
+    await rig.drive(reluctant([new TransientError('jammed')]).kind);
+    rig.clock.advance(60_000);
+    expect(await rig.drive(reluctant([refused], 1).kind)).toMatchObject({ kind: 'rests', state: 'opening' });
   });
 
   test('after failures that count -> they still count afterwards', async () => {

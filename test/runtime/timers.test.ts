@@ -79,6 +79,26 @@ describe('timers', () => {
     expect(await rig.drive(failing)).toMatchObject({ kind: 'rests', state: 'stuck' });
   });
 
+  test('passes while an effect fails -> its event says what stood in the way; one that just passes says nothing', async () => {
+    await rig.enroll();
+    await rig.ring();
+    const unlock = () => Promise.reject(new Error('jammed'));
+    await rig.drive(doorkeeper({ ...willing(0), unlock }));
+    rig.clock.advance(1_000);
+    await rig.drive(doorkeeper(willing(rig.clock.now() + 10)));
+    rig.clock.advance(10);
+    await rig.drive(doorkeeper(willing(0)));
+    await rig.ring(DOOR, rig.clock.now() + 100);
+    await rig.drive(doorkeeper({ ...willing(0), unlock }));
+    rig.clock.advance(100);
+    await rig.drive(doorkeeper(willing(0)));
+    const events = (await rig.journal()).map(({ event }) => JSON.parse(event) as { type: string });
+    expect(events.filter(({ type }) => type.startsWith('xstate.after'))).toEqual([
+      { type: 'xstate.after.closeDue.doorkeeper.open' },
+      { type: 'xstate.after.patienceOver.doorkeeper.opening', cause: 'jammed; try 1 of unlock failed' },
+    ]);
+  });
+
   test('between two milliseconds -> the actor wakes when it is due, not just before', async () => {
     await rig.enroll();
     await rig.ring();
