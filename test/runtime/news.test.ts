@@ -134,6 +134,16 @@ describe('news', () => {
     expect(await rig.store.due(rig.clock.now(), 10)).toEqual([DOOR]);
   });
 
+  test('moves the actor while its effect waits for the next try -> the effect is tried at once, with all its patience', async () => {
+    await rig.enroll();
+    await rig.ring();
+    await rig.drive(doorkeeper({ ...willing(0), unlock: () => Promise.reject(new Error('jammed')) }));
+    await rig.post({ type: 'visitor.came' });
+    const calls: Called[] = [];
+    expect(await rig.drive(open(calls))).toMatchObject({ kind: 'rests', state: 'open.quiet' });
+    expect(calls.map(({ call }) => call.attempt)).toEqual([1]);
+  });
+
   test('posted twice by whoever lost the answer -> two pieces of news, each counted once', async () => {
     await rig.enroll();
     await rig.post({ type: 'visitor.came' });
