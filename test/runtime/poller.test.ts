@@ -1,77 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { TransientError } from '../../src/errors.js';
 import type { Store } from '../../src/ports/store.js';
-import type { ActorKind } from '../../src/runtime/actor.js';
-import type { DriveDeps } from '../../src/runtime/drive.js';
-import { Poller } from '../../src/runtime/poller.js';
 import { begin, toSaved } from '../../src/runtime/saved.js';
 import { type Called, doorkeeper, willing } from './doorkeeper.js';
-import { contextOf, DOOR, gate, until, untilAborted, useRig } from './rig.js';
+import { usePollers } from './polling.js';
+import { contextOf, DOOR, gate, until, useRig } from './rig.js';
 
 const rig = useRig();
-let pollers: Poller[];
-let unhandled: unknown[];
-const noteUnhandled = (reason: unknown) => unhandled.push(reason);
-beforeEach(() => {
-  pollers = [];
-  unhandled = [];
-  process.on('unhandledRejection', noteUnhandled);
-});
-afterEach(async () => {
-  await Promise.all(pollers.map((poller) => poller.stop(0)));
-  vi.useRealTimers();
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off('unhandledRejection', noteUnhandled);
-  expect(unhandled).toEqual([]);
-});
-
-function poller(kind: ActorKind, changes: Partial<DriveDeps> = {}) {
-  const made = new Poller(rig.deps(kind, changes));
-  pollers.push(made);
-  return made;
-}
-/** A poller that looks for work by itself. */
-function running(kind: ActorKind, changes: Partial<DriveDeps> = {}) {
-  const made = poller(kind, changes);
-  const run = made.run();
-  return { poller: made, run };
-}
+const { over, poller, running, gated, counting } = usePollers(rig);
 const stateIs = (state: string, id = DOOR) => until(async () => (await rig.row(id)).state === state);
 const open = (calls: Called[] = []) => doorkeeper(willing(rig.clock.now() + 60_000, calls));
-/** Effects that end when the test says so, or when they are aborted. */
-function gated() {
-  const go = gate();
-  const begun: string[] = [];
-  const aborted: string[] = [];
-  const kind = doorkeeper({
-    ...willing(0),
-    async unlock({ door }, { signal }) {
-      begun.push(door);
-      await Promise.race([go.opened, untilAborted(signal)]).catch((reason) => {
-        aborted.push(door);
-        throw reason;
-      });
-      return { kind: 'unlocked', openUntil: rig.clock.now() };
-    },
-    async lock() {
-      begun.push('lock');
-      return { locked: true };
-    },
-  });
-  return { kind, go: () => go.open(), begun, aborted };
-}
-const counting = (changes: Partial<Store> = {}) => {
-  const looks = { due: 0 };
-  const store: Store = {
-    ...rig.store,
-    due(now, limit) {
-      looks.due += 1;
-      return rig.store.due(now, limit);
-    },
-    ...changes,
-  };
-  return { looks, store };
-};
 
 describe('the poller finds work', () => {
   test('an actor is due when it starts -> driven without a kick', async () => {
@@ -283,8 +221,7 @@ describe('trouble', () => {
   test('nobody asked for a log -> trouble is still shown', async () => {
     const { log: _, ...deps } = rig.deps(open());
     const away = () => Promise.reject(new TransientError('the database is away'));
-    const made = new Poller({ ...deps, store: { ...rig.store, due: away } });
-    pollers.push(made);
+    const made = over({ ...deps, store: { ...rig.store, due: away } });
     void made.run();
     await until(() => made.problem === 'the database is away');
   });
@@ -338,113 +275,5 @@ describe('trouble', () => {
       await vi.advanceTimersByTimeAsync(1_000);
       return (await rig.row()).state === 'open.quiet';
     });
-  });
-});
-
-describe('the end', () => {
-  test('stopped at rest -> the loop ends, and nothing starts afterwards', async () => {
-    await rig.enroll();
-    const { poller: made, run } = running(open());
-    await until(async () => (await rig.row()).wakeAt === null);
-    await made.stop(1_000);
-    await run;
-    await rig.ring();
-    made.kick(DOOR);
-    expect(await made.settle(DOOR)).toBeNull();
-    expect(await rig.row()).toMatchObject({ state: 'closed', rev: 0 });
-    expect(rig.clock.sleepingUntil).toEqual([]);
-  });
-
-  test('stopped in mid-effect -> the effect ends within the grace and is saved; its successor is not begun', async () => {
-    await rig.enroll();
-    await rig.ring();
-    const { kind, go, begun, aborted } = gated();
-    const { poller: made, run } = running(kind);
-    await until(() => begun.length === 1);
-    const stopped = made.stop(60_000);
-    go();
-    await stopped;
-    await run;
-    expect(await rig.row()).toMatchObject({ state: 'closing', wakeAt: 0 });
-    expect([begun, aborted]).toEqual([[DOOR], []]);
-    expect(await rig.store.take(DOOR, 'the next process', 1_000)).toMatchObject({ kind: 'taken' });
-  });
-
-  test('stopped in mid-effect, which does not end within the grace -> aborted, the state is kept, the lease is free', async () => {
-    await rig.enroll();
-    await rig.ring();
-    const { kind, begun, aborted } = gated();
-    const { poller: made } = running(kind);
-    await until(() => begun.length === 1);
-    await made.stop(10);
-    expect(aborted).toEqual([DOOR]);
-    expect(await rig.row()).toMatchObject({ state: 'opening', attempt: 0, problem: null, wakeAt: 0 });
-    expect(await rig.store.take(DOOR, 'the next process', 1_000)).toMatchObject({ kind: 'taken' });
-  });
-
-  test('stopped in mid-effect while others are due -> they are left to the next process, without a rush of looks', async () => {
-    const ids = Array.from({ length: 70 }, (_, index) => `door-${index}`);
-    await Promise.all(ids.map((id) => rig.enroll(id)));
-    await Promise.all(ids.map((id) => rig.ring(id)));
-    const { kind, go, begun } = gated();
-    const { looks, store } = counting();
-    const { poller: made } = running(kind, { store });
-    await until(() => begun.length === 64);
-    await made.settle('door-none');
-    const stopped = made.stop(60_000);
-    const before = looks.due;
-    for (const id of ids) made.kick(id);
-    go();
-    await stopped;
-    expect(looks.due - before).toBeLessThanOrEqual(1);
-    const { states } = await rig.store.counts('doorkeeper');
-    expect(states).toEqual({ closing: 64, closed: 6 });
-    expect(await rig.store.due(rig.clock.now(), 100)).toHaveLength(70);
-  });
-
-  test('someone waits for an actor to settle while the poller stops -> null', async () => {
-    await rig.enroll();
-    await rig.ring();
-    const { kind, go, begun } = gated();
-    const made = poller(kind);
-    made.kick(DOOR);
-    await until(() => begun.length === 1);
-    const settled = made.settle(DOOR);
-    const stopped = made.stop(60_000);
-    go();
-    await stopped;
-    expect(await settled).toBeNull();
-  });
-
-  test('stopped twice -> both resolve', async () => {
-    await rig.enroll();
-    await rig.ring();
-    const { kind, go, begun } = gated();
-    const { poller: made } = running(kind);
-    await until(() => begun.length === 1);
-    const both = Promise.all([made.stop(60_000), made.stop(60_000)]);
-    go();
-    expect(await both).toEqual([undefined, undefined]);
-  });
-
-  test('the store is away at the end -> it ends all the same', async () => {
-    await rig.enroll();
-    await rig.ring();
-    const away = () => Promise.reject(new TransientError('the database is away'));
-    const { kind, go, begun } = gated();
-    let gone = false;
-    const store: Store = {
-      ...rig.store,
-      save: (hold, change) => (gone ? away() : rig.store.save(hold, change)),
-      free: (id, owner) => (gone ? away() : rig.store.free(id, owner)),
-    };
-    const { poller: made, run } = running(kind, { store });
-    await until(() => begun.length === 1);
-    gone = true;
-    const stopped = made.stop(60_000);
-    go();
-    await stopped;
-    await run;
-    expect(await rig.row()).toMatchObject({ state: 'opening' });
   });
 });
