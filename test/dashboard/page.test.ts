@@ -62,7 +62,6 @@ describe('the page', () => {
     expect(html).not.toContain('/actions/stop');
   });
 
-
   it('hostile texts everywhere -> all escaped', async () => {
     const evil = `"'><script>alert(1)</script>`;
     const html = await page(
