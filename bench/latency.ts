@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createClock } from '../src/ports/clock.js';
 import { endToStop } from './ends.js';
 import { type HandTimes, serveByHand } from './hand.js';
-import { type Rig, sandboxOf, startRig } from './rig.js';
+import { type Distance, type Rig, sandboxOf, startRig } from './rig.js';
 
 export interface LatencyOptions {
   readonly news: number;
@@ -39,8 +39,8 @@ export interface Latencies {
   readonly bootsOfEnded: number;
 }
 
-export async function measureLatencies(options: LatencyOptions): Promise<Latencies> {
-  const rig = await startRig(createClock());
+export async function measureLatencies(options: LatencyOptions, distance?: Distance): Promise<Latencies> {
+  const rig = await startRig(createClock(), distance);
   try {
     return await measure(rig, options);
   } finally {

@@ -32,10 +32,23 @@ export interface Rig {
 
 /** How long one awaited thing may take by the wall. */
 const PATIENCE_MS = 60_000;
+const ALWAYS = 1_000_000;
 
-export async function startRig(clock: Clock, env: Readonly<Record<string, string>> = {}): Promise<Rig> {
+/** How far away Vercel is, milliseconds: 0 and 0 unless told. */
+export interface Distance {
+  /** Every call to the Sandbox API takes this much longer. */
+  readonly callMs: number;
+  /** A vm takes this long to boot. */
+  readonly bootMs: number;
+}
+
+export async function startRig(
+  clock: Clock,
+  { callMs, bootMs }: Distance = { callMs: 0, bootMs: 0 },
+): Promise<Rig> {
   const dir = await mkdtemp(join(tmpdir(), 'outposts-bench-'));
-  const vercel = await startVercelCloud({ clock, dir: join(dir, 'vercel') });
+  const vercel = await startVercelCloud({ clock, dir: join(dir, 'vercel'), bootMs });
+  if (callMs > 0) vercel.faults.add({ operation: 'any', times: ALWAYS, kind: { delayMs: callMs } });
   const devin = await startDevinCloud({ clock });
   const sandboxFetch = rewriteFetch(vercel.url);
   const parsed = parseConfig(
@@ -49,7 +62,6 @@ export async function startRig(clock: Clock, env: Readonly<Record<string, string
       VERCEL_PROJECT_ID: vercel.projectId,
       DATABASE_URL: `file:${join(dir, 'outposts.db')}`,
       MAX_CONCURRENT: '100',
-      ...env,
     },
     { mode: 'local' },
   );

@@ -18,3 +18,19 @@ export function spread(values: readonly number[]): Spread {
 }
 
 export const median = (values: readonly number[]): number => spread(values).p50;
+
+/** How often something was done, and how much of one core this process got meanwhile (1 = all of it). */
+export interface Rate {
+  readonly perSecond: number;
+  readonly core: number;
+}
+
+/** `work` answers how often it did it. */
+export async function rateOf(work: () => Promise<number>): Promise<Rate> {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  const count = await work();
+  const { user, system } = process.cpuUsage(before);
+  const wallMs = performance.now() - startedAt;
+  return { perSecond: Math.round(count / (wallMs / 1_000)), core: (user + system) / 1_000 / wallMs };
+}

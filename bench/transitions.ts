@@ -1,8 +1,8 @@
 /**
  * How many transitions per second are driven: lease, load, save, effect, save.
  *
- * A machine whose one effect answers at once goes round a thousand times an
- * actor; everything else is the real interpreter over the real store.
+ * A machine whose one effect answers at once goes round and round; everything
+ * else is the real interpreter over the real store.
  */
 import { fromPromise, setup } from 'xstate';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import type { ActorKind } from '../src/runtime/actor.js';
 import { drive } from '../src/runtime/drive.js';
 import { begin, toSaved } from '../src/runtime/saved.js';
 import { openStore } from '../src/store/open.js';
+import { type Rate, rateOf } from './stats.js';
 
 const ACTORS = 50;
 const MEASURED_MS = 2_000;
@@ -40,14 +41,13 @@ const kind: ActorKind = {
 };
 
 /** Transitions saved per second in the database that `url` names, with fifty actors driven at once. */
-export async function benchTransitions(url: string): Promise<number> {
+export async function benchTransitions(url: string): Promise<Rate> {
   const store = await openStore(url);
   try {
     const ids = Array.from({ length: ACTORS }, (_, index) => `wheel-${process.pid}-${Date.now()}-${index}`);
     const saved = toSaved(kind, begin(kind, undefined));
     await Promise.all(ids.map((id) => store.enroll(id, saved, null, 0)));
     let transitions = 0;
-    const startedAt = performance.now();
     const deps = {
       store,
       kind,
@@ -58,8 +58,10 @@ export async function benchTransitions(url: string): Promise<number> {
         transitions += 1;
       },
     };
-    await Promise.all(ids.map((id) => drive(deps, id, { budgetMs: MEASURED_MS })));
-    return Math.round(transitions / ((performance.now() - startedAt) / 1_000));
+    return await rateOf(async () => {
+      await Promise.all(ids.map((id) => drive(deps, id, { budgetMs: MEASURED_MS })));
+      return transitions;
+    });
   } finally {
     await store.close();
   }
