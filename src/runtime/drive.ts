@@ -74,16 +74,18 @@ export async function drive(deps: DriveDeps, id: string, options: DriveOptions =
   if (taken.kind === 'absent') return taken;
   if (taken.kind === 'busy') return { kind: 'busy', wakeAt: deps.clock.now() + taken.leftMs };
   const lease = holdLease(deps.store, id, deps.owner, options.signal);
+  let answer: DriveAnswer | null = null;
   try {
-    return await new Drive(deps, lease.signal, options).run(taken.row, taken.news);
+    answer = await new Drive(deps, lease.signal, options).run(taken.row, taken.news);
+    return answer;
   } catch (error) {
     if (error instanceof StaleDriverError) return { kind: 'stale' };
     if (lease.signal.aborted) return { kind: 'more' };
     throw error;
   } finally {
     lease.stop();
-    // Harmless when the row rests (it is free already) or belongs to another driver.
-    await deps.store.free(id, deps.owner).catch(() => undefined);
+    // A row that rests is free already; one that another driver has taken is left alone.
+    if (answer?.kind !== 'rests') await deps.store.free(id, deps.owner).catch(() => undefined);
   }
 }
 
