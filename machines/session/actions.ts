@@ -2,7 +2,7 @@
  * What the chart notes in context. Each returns a patch; none reads a clock,
  * so every instant comes from the answer or event that is being noted.
  */
-import { freshEpisode, type Outcome, type SessionContext } from './context.js';
+import { freshEpisode, type Outcome, type SessionContext, type SessionFacts } from './context.js';
 import type {
   ClaimAnswer,
   ClaimTerms,
@@ -14,7 +14,7 @@ import type {
   SecureAnswer,
   StopAnswer,
 } from './effects.js';
-import type { SessionEvent } from './events.js';
+import type { SandboxSeen } from './events.js';
 import { isDismissed, isEnded, isMissing, isOurs, suspicionKey } from './facts.js';
 import { FAILURES } from './guards.js';
 import { backoffMs, type SessionRules } from './rules.js';
@@ -36,14 +36,9 @@ export function sessionPatches(rules: SessionRules) {
         };
   return {
     /** Other facts than those that were looked into may raise any suspicion again, even the same. */
-    facts: (c: SessionContext, event: SessionEvent): Patch => {
-      if (event.type !== 'queue.changed') return {};
-      const next = { ...c, facts: event.facts };
-      return {
-        facts: event.facts,
-        dismissed: isDismissed(next) ? c.dismissed : null,
-        ...claimOfFacts(next),
-      };
+    facts: (c: SessionContext, facts: SessionFacts): Patch => {
+      const next = { ...c, facts };
+      return { facts, dismissed: isDismissed(next) ? c.dismissed : null, ...claimOfFacts(next) };
     },
     connected: (): Patch => ({ connected: true }),
     /** The present facts were looked into; the same suspicion is not raised again before the next probe. */
@@ -82,22 +77,13 @@ export function sessionPatches(rules: SessionRules) {
       probeAt: null,
     }),
     /** A vm of ours runs although the session is at rest: it is stopped, which saves its disk. */
-    seenVm: (_: SessionContext, event: SessionEvent): Patch =>
-      event.type === 'sandbox.seen'
-        ? {
-            stopFor: 'tidy',
-            hasDisk: true,
-            looks: 0,
-            lookAt: null,
-            vm: {
-              vmId: event.vmId,
-              startedAt: event.startedAt,
-              expiresAt: event.expiresAt ?? event.startedAt,
-              limited: false,
-              policyDigest: event.policyDigest,
-            },
-          }
-        : {},
+    strayVm: ({ vmId, startedAt, expiresAt, policyDigest }: SandboxSeen): Patch => ({
+      stopFor: 'tidy',
+      hasDisk: true,
+      looks: 0,
+      lookAt: null,
+      vm: { vmId, startedAt, expiresAt: expiresAt ?? startedAt, limited: false, policyDigest },
+    }),
 
     newLaunch: (c: SessionContext): Patch => ({
       launches: c.launches + 1,
@@ -183,7 +169,6 @@ export function sessionPatches(rules: SessionRules) {
       detail: message.slice(0, 300),
     }),
     rollOver: (): Patch => ({ stopFor: 'rollOver' }),
-    settling: (): Patch => ({ looks: 0, lookAt: null, reads: 0 }),
     /** The vm is down. Losing its disk is said, and is a failure unless nothing of it is needed. */
     stop: (c: SessionContext, answer: StopAnswer): Patch => {
       const base: Patch = {

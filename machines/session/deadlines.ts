@@ -12,7 +12,6 @@ export type Deadline = (context: SessionContext) => number | null;
 
 export function sessionDeadlines(rules: SessionRules) {
   const awaitsConnection = (c: SessionContext) => c.launchedAt !== null && !c.connected;
-  const end = (c: SessionContext) => vmEndAt(c, rules);
   return {
     /** The claim lapses. Before a launch only: afterwards `connectBy` decides. */
     claimDeadline: (c) => (awaitsConnection(c) ? null : c.claimDeadlineAt),
@@ -29,13 +28,13 @@ export function sessionDeadlines(rules: SessionRules) {
     secureDue: (c) => c.secureAgainAt,
     /** Less than the headroom is left of a vm that may still be extended. */
     extendDue: (c) =>
-      c.vm === null || c.vm.limited || c.vm.expiresAt >= (end(c) ?? 0)
+      c.vm === null || c.vm.limited || c.vm.expiresAt >= endOf(c.vm, rules)
         ? null
         : Math.max(c.vm.expiresAt - rules.headroomMs, c.extendAgainAt ?? 0),
     /** The plan ends this vm soon. */
     rollOverDue: (c) => {
-      const endAt = end(c);
-      if (c.vm === null || endAt === null) return null;
+      if (c.vm === null) return null;
+      const endAt = endOf(c.vm, rules);
       return Math.max(endAt - rules.rollOverMarginMs, c.vm.startedAt + (endAt - c.vm.startedAt) / 2);
     },
     retryDue: (c) => c.retryAt,
@@ -44,13 +43,11 @@ export function sessionDeadlines(rules: SessionRules) {
 }
 
 /** The instant at which the plan ends the vm whatever we ask for. */
-export function vmEndAt({ vm }: SessionContext, rules: SessionRules): number | null {
-  if (vm === null) return null;
-  return vm.limited ? vm.expiresAt : vm.startedAt + rules.maxLifetimeMs;
-}
+const endOf = (vm: NonNullable<SessionContext['vm']>, rules: SessionRules): number =>
+  vm.limited ? vm.expiresAt : vm.startedAt + rules.maxLifetimeMs;
 
 /** Where an extension moves the vm's end. An instant, so that asking twice adds nothing. */
 export function extendTo(context: SessionContext, rules: SessionRules): number {
   const { vm } = context;
-  return vm === null ? 0 : Math.min(vm.expiresAt + rules.sandboxTimeoutMs, vmEndAt(context, rules) ?? 0);
+  return vm === null ? 0 : Math.min(vm.expiresAt + rules.sandboxTimeoutMs, endOf(vm, rules));
 }

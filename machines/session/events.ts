@@ -26,3 +26,5 @@ export const sessionEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('drain.requested') }),
 ]);
 export type SessionEvent = z.infer<typeof sessionEventSchema>;
+export type QueueChanged = Extract<SessionEvent, { type: 'queue.changed' }>;
+export type SandboxSeen = Extract<SessionEvent, { type: 'sandbox.seen' }>;

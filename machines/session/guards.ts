@@ -1,6 +1,6 @@
 /** The conditions that the chart names. Each reads context, or the answer it is given. */
 import type { Outcome, SessionContext } from './context.js';
-import type { ClaimRefusal, ExtendAnswer, RemoteAnswer, RowAnswer, StopAnswer } from './effects.js';
+import type { ClaimRefusal, RemoteAnswer, RowAnswer, StopAnswer } from './effects.js';
 import type { SessionEvent } from './events.js';
 import {
   isClaimable,
@@ -69,7 +69,6 @@ export function sessionGuards(rules: SessionRules) {
       answer.kind === 'vmGone' && context.vmLosses >= rules.vmLossLimit,
     launched: (_: Args, answer: Answer) => answer.kind === 'launched',
     secured: (_: Args, answer: Answer) => answer.kind === 'secured',
-    limited: (_: Args, answer: ExtendAnswer) => answer.kind === 'limited',
     seenDown: ({ context, event }: Args) =>
       event.type === 'sandbox.seen' && event.vmId === context.vm?.vmId && !event.alive,
     seenDrifted: ({ context, event }: Args) =>

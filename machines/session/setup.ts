@@ -14,7 +14,7 @@ import {
   type StopAnswer,
   sessionEffects,
 } from './effects.js';
-import type { SessionEvent } from './events.js';
+import type { QueueChanged, SandboxSeen, SessionEvent } from './events.js';
 import { sessionGuards } from './guards.js';
 import type { SessionRules } from './rules.js';
 
@@ -27,6 +27,18 @@ const causeOf = (event: object): string | null =>
 /** A timer of a live actor takes at most this many milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+interface At {
+  readonly at: number;
+}
+/** What TypeScript still allows for an answer that the guard beside the action has narrowed. */
+interface Other {
+  readonly kind: string;
+}
+type Opened = Extract<OpenAnswer, { kind: 'running' }>;
+type Launched = Extract<LaunchAnswer, { kind: 'launched' }>;
+type Secured = Extract<SecureAnswer, { kind: 'secured' }>;
+type Extended = Extract<ExtendAnswer, { expiresAt: number }>;
+
 export function sessionSetup(rules: SessionRules, now: () => number) {
   const deadlines = sessionDeadlines(rules);
   const patch = sessionPatches(rules);
@@ -34,7 +46,6 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
     (deadline: Deadline) =>
     ({ context }: { context: SessionContext }) =>
       Math.min(LONGEST_TIMER_MS, Math.max(0, (deadline(context) ?? Number.POSITIVE_INFINITY) - now()));
-  type At = { at: number };
 
   return setup({
     types: {
@@ -59,32 +70,26 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
       keepDue: countdown(deadlines.keepDue),
     },
     actions: {
-      noteFacts: assign(({ context, event }) => patch.facts(context, event)),
+      noteFacts: assign(({ context, event }) => patch.facts(context, (event as QueueChanged).facts)),
       noteConnected: assign(() => patch.connected()),
       dismissFacts: assign(({ context }) => patch.dismissal(context)),
       dismissClaimDoubt: assign(({ context }) => patch.claimDismissal(context)),
       lookSoon: assign(() => patch.lookSoon()),
 
-      noteClaim: assign(({ context }, params: ClaimAnswer | { kind: string }) =>
-        params.kind === 'claimed' ? patch.claim(context, params as ClaimAnswer) : {},
+      noteClaim: assign(({ context }, params: ClaimAnswer | Other) =>
+        patch.claim(context, params as ClaimAnswer),
       ),
       claimAgainLater: assign(({ context }, params: At) => patch.claimAgainLater(context, params)),
       forgetClaim: assign(() => patch.forgetClaim()),
 
       diskMayExist: assign(() => patch.diskMayExist()),
-      noteVm: assign(({ context }, params: OpenAnswer | { kind: string }) =>
-        params.kind === 'running'
-          ? patch.vm(context, params as Extract<OpenAnswer, { kind: 'running' }>)
-          : {},
-      ),
+      noteVm: assign(({ context }, params: OpenAnswer | Other) => patch.vm(context, params as Opened)),
       noteVmLoss: assign(({ context }) => patch.vmLoss(context)),
-      noteStrayVm: assign(({ context, event }) => patch.seenVm(context, event)),
+      noteStrayVm: assign(({ event }) => patch.strayVm(event as SandboxSeen)),
 
       noteNewLaunch: assign(({ context }) => patch.newLaunch(context)),
-      noteLaunch: assign(({ context }, params: LaunchAnswer | { kind: string }) =>
-        params.kind === 'launched'
-          ? patch.launch(context, params as Extract<LaunchAnswer, { kind: 'launched' }>)
-          : {},
+      noteLaunch: assign(({ context }, params: LaunchAnswer | Other) =>
+        patch.launch(context, params as Launched),
       ),
       lookLater: assign(({ context }, params: At) => patch.lookLater(context, params)),
       noteProbe: assign(({ context }, params: At) => patch.probe(context, params)),
@@ -93,15 +98,11 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
 
       forgetCrash: assign(() => patch.forgetCrash()),
 
-      noteSecurity: assign(({ context }, params: SecureAnswer | { kind: string }) =>
-        params.kind === 'secured'
-          ? patch.security(context, params as Extract<SecureAnswer, { kind: 'secured' }>)
-          : {},
+      noteSecurity: assign(({ context }, params: SecureAnswer | Other) =>
+        patch.security(context, params as Secured),
       ),
       secureLater: assign(({ context }, params: At) => patch.secureLater(context, params)),
-      noteExpiry: assign(({ context }, params: ExtendAnswer) =>
-        params.kind === 'vmGone' ? {} : patch.expiry(context, params),
-      ),
+      noteExpiry: assign(({ context }, params: ExtendAnswer) => patch.expiry(context, params as Extended)),
       extendLater: assign(({ context }, params: At) => patch.extendLater(context, params)),
 
       readAgainLater: assign(({ context }, params: At) => patch.readAgainLater(context, params)),
