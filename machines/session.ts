@@ -76,12 +76,12 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
             {
               guard: { type: 'claimTaken', params: answer },
               target: 'lost',
-              actions: [endAs('claimLost'), 'dismissFacts'],
+              actions: [endAs('claimLost'), 'dismissFacts', { type: 'noteLostTo', params: answer }],
             },
             {
               guard: { type: 'rowGone', params: answer },
               target: 'released.resting',
-              actions: endAs('gone'),
+              actions: [endAs('gone'), 'dismissFacts'],
             },
             { target: 'released', actions: endAs('closed') },
           ],
@@ -96,7 +96,6 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
       extending: {
         description: "Little is left of the vm's time: moves its end to a later instant.",
         tags: ['holdsSlot', 'holdsClaim', 'mayHoldVm'],
-        after: { renewDue: 'serving.renewing' },
         on: operator,
         invoke: {
           id: 'extendSandbox',
@@ -135,8 +134,13 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
           { guard: 'nothingLeft', target: 'ended' },
           { guard: 'claimable', target: 'queued', actions: 'beginEpisode' },
         ],
-        after: { keepDue: 'discarding' },
-        on: { 'stop.requested': { target: 'parked', actions: endAs('stopped') }, ...strayVm },
+        // The holder may let go between two looks, and the row then reads as it did before.
+        after: { keepDue: 'discarding', retryDue: { actions: 'noteWaited' } },
+        on: {
+          'retry.requested': { target: 'released.resting', actions: 'forgive' },
+          'stop.requested': { target: 'parked', actions: endAs('stopped') },
+          ...strayVm,
+        },
       },
 
       parked: {

@@ -38,7 +38,12 @@ export function sessionPatches(rules: SessionRules) {
     /** Other facts than those that were looked into may raise any suspicion again, even the same. */
     facts: (c: SessionContext, facts: SessionFacts): Patch => {
       const next = { ...c, facts };
-      return { facts, dismissed: isDismissed(next) ? c.dismissed : null, ...claimOfFacts(next) };
+      return {
+        facts,
+        dismissed: isDismissed(next) ? c.dismissed : null,
+        ...(facts.status === 'suspended' ? {} : { reads: 0 }),
+        ...claimOfFacts(next),
+      };
     },
     connected: (): Patch => ({ connected: true }),
     /** The present facts were looked into; the same suspicion is not raised again before the next probe. */
@@ -87,6 +92,7 @@ export function sessionPatches(rules: SessionRules) {
 
     newLaunch: (c: SessionContext): Patch => ({
       launches: c.launches + 1,
+      launchedAt: null,
       connected: false,
       restartAt: null,
     }),
@@ -104,7 +110,8 @@ export function sessionPatches(rules: SessionRules) {
     probe: (c: SessionContext, { at }: At): Patch => ({
       probeAt: at + rules.probeEveryMs,
       looks: 0,
-      lookAt: null,
+      // Between two reads of a suspended status, the pause is kept.
+      lookAt: c.reads > 0 ? c.lookAt : null,
       dismissed: null,
       ...(c.launchedAt !== null && at - c.launchedAt > rules.stableAfterMs
         ? { restarts: 0, vmLosses: 0 }
@@ -133,7 +140,8 @@ export function sessionPatches(rules: SessionRules) {
     }),
     secureLater: (_: SessionContext, { at }: At): Patch => ({ secureAgainAt: at + rules.tryAgainMs }),
     expiry: (c: SessionContext, answer: Extract<ExtendAnswer, { expiresAt: number }>): Patch => ({
-      extendAgainAt: null,
+      // An extension that moved nothing must not be asked for in a circle.
+      extendAgainAt: answer.at + rules.tryAgainMs,
       vm: c.vm && { ...c.vm, expiresAt: answer.expiresAt, limited: answer.kind === 'limited' },
     }),
     extendLater: (_: SessionContext, { at }: At): Patch => ({ extendAgainAt: at + rules.tryAgainMs }),
@@ -152,6 +160,8 @@ export function sessionPatches(rules: SessionRules) {
       outcome,
       stopFor: 'release',
       detail: cause?.slice(0, 300) ?? c.detail,
+      // A claim that is another's must not be renewed, which would win it back by chance.
+      ...(outcome === 'claimLost' ? noClaim : {}),
     }),
     /** What the queue says of an ended session, as an outcome. */
     outcomeOfFacts: (c: SessionContext): Patch => ({
@@ -181,7 +191,8 @@ export function sessionPatches(rules: SessionRules) {
         reads: 0,
         ...(answer.kind === 'absent'
           ? { hasDisk: false, keepUntil: null }
-          : { keepUntil: rules.keepMs === null ? null : answer.at + rules.keepMs }),
+          : { hasDisk: true, keepUntil: rules.keepMs === null ? null : answer.at + rules.keepMs }),
+        ...(c.outcome === 'claimLost' ? { retryAt: answer.at + rules.retryBackoffMs.first } : {}),
       };
       const saved = answer.kind === 'stopped' && answer.saved;
       if (saved || c.vm === null || c.outcome === 'ended') return base;
@@ -199,14 +210,16 @@ export function sessionPatches(rules: SessionRules) {
         claimDeadlineAt: null,
         renewAt: null,
         policyKey: null,
-        dismissed: null,
+        // A row that led to a claim of an ended session has to change before it may do so again.
+        dismissed: c.outcome === 'closed' ? suspicionKey(c) : null,
         strikes: failed ? c.strikes + 1 : 0,
         retryAt: failed ? at + backoffMs(rules.retryBackoffMs, c.strikes) : null,
       };
     },
-    forgetClaim: (): Patch => ({ claimDeadlineAt: null, renewAt: null, policyKey: null }),
+    forgetClaim: (): Patch => noClaim,
     forgiven: (): Patch => ({ strikes: 0, retryAt: null, dismissed: null }),
-    waited: (): Patch => ({ retryAt: null }),
+    lostTo: (_: SessionContext, { at }: At): Patch => ({ retryAt: at + rules.retryBackoffMs.first }),
+    waited: (): Patch => ({ retryAt: null, dismissed: null }),
     discarded: (): Patch => ({ hasDisk: false, keepUntil: null }),
     nextEpisode: (c: SessionContext): Patch => ({ ...freshEpisode, episode: c.episode + 1 }),
   };
@@ -217,6 +230,8 @@ function crashText(answer: RemoteAnswer): string {
   if (answer.kind === 'unlaunchable') return answer.reason.slice(0, 240);
   return 'devin-remote left no trace';
 }
+
+const noClaim: Patch = { claimDeadlineAt: null, renewAt: null, policyKey: null };
 
 /** Devin keeps the claim of a running session without renewal; when it sets a deadline again, a renewal tells it. */
 function claimOfFacts(c: SessionContext): Patch {
@@ -229,5 +244,6 @@ function claimOfFacts(c: SessionContext): Patch {
 function renewalAt(claimDeadlineAt: number | null, at: number, rules: SessionRules): number | null {
   if (claimDeadlineAt === null) return null;
   const lifeMs = Math.max(0, claimDeadlineAt - at);
-  return claimDeadlineAt - Math.min(rules.renewMarginMs, lifeMs / 3);
+  // A deadline that a renewal does not move must not be renewed in a circle.
+  return Math.max(claimDeadlineAt - Math.min(rules.renewMarginMs, lifeMs / 3), at + rules.renewPauseMs);
 }

@@ -47,7 +47,13 @@ export type LaunchAnswer =
 export type RemoteAnswer =
   | { readonly kind: 'starting' | 'running' | 'absent' | 'vmGone'; readonly at: number }
   | { readonly kind: 'exited'; readonly at: number; readonly code: number }
-  | { readonly kind: 'unlaunchable'; readonly at: number; readonly reason: string };
+  /** Not `permanent`: another launch may well succeed (the static host was away). */
+  | {
+      readonly kind: 'unlaunchable';
+      readonly at: number;
+      readonly reason: string;
+      readonly permanent: boolean;
+    };
 
 export type SecureAnswer =
   | {

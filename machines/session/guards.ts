@@ -47,6 +47,13 @@ export function sessionGuards(rules: SessionRules) {
       !isDismissed(context) && (isMissing(context) || isOver(context.facts.status)),
     seemsSuspended: ({ context }: Args) =>
       !isDismissed(context) && isPresent(context) && context.facts.status === 'suspended',
+    /** A read has confirmed `suspended` already, and the next is due at its time. */
+    doubtUnderWay: ({ context }: Args) =>
+      isPresent(context) &&
+      context.facts.status === 'suspended' &&
+      context.reads > 0 &&
+      context.lookAt !== null,
+    restartPending: ({ context }: Args) => context.restartAt !== null,
     claimSeemsLost: ({ context }: Args) => !isDismissed(context) && isPresent(context) && !isOurs(context),
     policyOutdated: ({ context }: Args) =>
       context.secureAgainAt === null &&
@@ -85,7 +92,7 @@ export function sessionGuards(rules: SessionRules) {
     remoteStarting: ({ context }: Args, answer: RemoteAnswer) =>
       answer.kind === 'starting' || (answer.kind === 'absent' && context.looks < rules.absentLooks),
     remoteExitedCleanly: (_: Args, answer: RemoteAnswer) => answer.kind === 'exited' && answer.code === 0,
-    unlaunchable: (_: Args, answer: RemoteAnswer) => answer.kind === 'unlaunchable',
+    unlaunchable: (_: Args, answer: RemoteAnswer) => answer.kind === 'unlaunchable' && answer.permanent,
     restartsSpent: ({ context }: Args, _answer: RemoteAnswer) => context.restarts >= rules.restartLimit,
 
     // --- what a single read of the row answered ---

@@ -17,6 +17,8 @@ export interface SessionRules {
   readonly probeEveryMs: number;
   /** A claim is renewed when less than this, or a third of its life, is left. */
   readonly renewMarginMs: number;
+  /** Least pause between two renewals of one claim. */
+  readonly renewPauseMs: number;
   /** Devin gives a session up when no machine connects within about five minutes of the claim. */
   readonly connectWithinMs: number;
   /** Consecutive single reads that confirm `suspended`, and the pause before each. */
@@ -64,6 +66,7 @@ export function sessionRules(settings: Partial<SessionRules> = {}): SessionRules
     rollOverMarginMs: 5 * minute,
     probeEveryMs: 2 * minute,
     renewMarginMs: minute,
+    renewPauseMs: 5 * second,
     connectWithinMs: 5 * minute,
     suspendedReads: 3,
     suspendedReadEveryMs: 3 * second,

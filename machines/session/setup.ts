@@ -118,6 +118,7 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
       noteStop: assign(({ context }, params: StopAnswer) => patch.stop(context, params)),
 
       noteRelease: assign(({ context }, params: At) => patch.released(context, params)),
+      noteLostTo: assign(({ context }, params: At) => patch.lostTo(context, params)),
       forgive: assign(() => patch.forgiven()),
       noteWaited: assign(() => patch.waited()),
       noteDiscard: assign(() => patch.discarded()),

@@ -33,6 +33,8 @@ export class Dispatcher {
   /** The look under way; never rejects. */
   #look: Promise<unknown> = Promise.resolve();
   #hinted = false;
+  /** While trouble is waited out, hints wait too. */
+  #troubled = false;
   #wake: () => void = () => undefined;
   #problem: string | null = null;
   #lookedAt: number | null = null;
@@ -66,7 +68,7 @@ export class Dispatcher {
   /** Looks at once: something that only the queue can tell may have changed. */
   nudge(): void {
     this.#hinted = true;
-    this.#wake();
+    if (!this.#troubled) this.#wake();
   }
 
   /** Nothing new is begun from now on; facts still reach those that are being served. Resolves when no look can grant. */
@@ -92,13 +94,14 @@ export class Dispatcher {
         await look;
         if (this.#problem !== null) this.#deps.log?.('the queue can be read again');
         this.#problem = null;
+        this.#troubled = false;
         this.#lookedAt = clock.now();
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
         pauseMs = this.#noteTrouble(error, failures);
-        this.#hinted = false;
+        this.#troubled = true;
       } finally {
         this.#hasLooked();
       }
@@ -142,7 +145,7 @@ export class Dispatcher {
   }
 
   async #pause(ms: number): Promise<void> {
-    if (this.#hinted) return;
+    if (this.#hinted && !this.#troubled) return;
     const woken = new AbortController();
     this.#wake = () => woken.abort();
     await this.#deps.clock.sleep(ms, woken.signal).catch(() => undefined);

@@ -24,6 +24,7 @@ export interface ExitWatchDeps {
 
 export class ExitWatch {
   readonly #deps: ExitWatchDeps;
+  #stopped = false;
   readonly #holds = new Map<string, { launch: string; stop: AbortController }>();
 
   constructor(deps: ExitWatchDeps) {
@@ -32,6 +33,7 @@ export class ExitWatch {
 
   /** Tells where an actor is now: a wait is held exactly while it serves. */
   follow(id: string, state: string, context: SessionContext): void {
+    if (this.#stopped) return;
     const top = state.split('.')[0];
     const serves = (top === 'serving' || top === 'extending') && context.vm !== null;
     const launch = `${context.vm?.vmId} ${context.episode}-${context.launches}`;
@@ -46,7 +48,9 @@ export class ExitWatch {
     void this.#hold(id, vm, `${context.episode}-${context.launches}`, stop.signal);
   }
 
+  /** Ends every wait; none is begun afterwards. */
   stop(): void {
+    this.#stopped = true;
     for (const held of this.#holds.values()) held.stop.abort();
     this.#holds.clear();
   }

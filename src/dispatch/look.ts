@@ -107,7 +107,7 @@ export class Looker {
     }
     const news = this.#news(entries, complete);
     const changed = await store.observe(news);
-    for (const [id, text] of news) this.#facts.set(id, text);
+    for (const [id, text] of news) if (this.#facts.has(id)) this.#facts.set(id, text);
     const waking = new Set(changed);
     // Those that may be claimed must reach `queued` before slots are handed out.
     await Promise.all(claimable.filter((id) => waking.delete(id)).map((id) => within(settle(id), SETTLE_MS)));

@@ -51,6 +51,7 @@ type Owner =
 export class Sweeper {
   readonly #deps: SweepDeps;
   #sweeps = 0;
+  readonly #failures: unknown[] = [];
   #strayVms = new Map<string, number>();
   #strayClaims = new Map<string, number>();
 
@@ -64,6 +65,17 @@ export class Sweeper {
     await this.#sweepSandboxes(signal);
     await this.#sweepClaims(claims, signal);
     await this.#tidy();
+    const [failure] = this.#failures.splice(0);
+    if (failure !== undefined) throw failure;
+  }
+
+  /** One thing that fails must not keep the sweep from the others; the first failure is told at the end. */
+  async #spare(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#failures.push(error);
+    }
   }
 
   async #sweepSandboxes(signal: AbortSignal): Promise<void> {
@@ -78,8 +90,11 @@ export class Sweeper {
     for (const sight of sights) {
       const id = sessionOfTags(sight.tags);
       const owner = id === null ? ({ kind: 'none' } as const) : await this.#ownerOf(id);
-      if (id !== null && owner.kind === 'known') await this.#tell(id, owner, sight, signal);
-      else if (owner.kind === 'none' && isAlive(sight)) await this.#stopStray(sight, strays, signal);
+      if (id !== null && owner.kind === 'known')
+        await this.#spare(() => this.#tell(id, owner, sight, signal));
+      else if (owner.kind === 'none' && isAlive(sight)) {
+        await this.#spare(() => this.#stopStray(sight, strays, signal));
+      }
     }
     this.#strayVms = strays;
   }
@@ -131,7 +146,7 @@ export class Sweeper {
       strays.set(acceptorId, firstSeenAt ?? clock.now());
       if (firstSeenAt === undefined) continue;
       log?.(`session ${sessionId}: releasing a claim that nothing holds`);
-      await fleet.release(sessionId, acceptorId, signal);
+      await this.#spare(() => fleet.release(sessionId, acceptorId, signal));
     }
     this.#strayClaims = strays;
   }

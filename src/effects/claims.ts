@@ -40,7 +40,10 @@ export class Claims {
   /** Claims or renews. A claim of a session that is over is held all the same: the caller gives it back. */
   async claim(claimant: Claimant, call: EffectCall): Promise<HeldClaim | ClaimRefusal> {
     const answer = await this.#fleet.claim(claimant.sessionId, claimant.acceptorId, call.signal);
-    if (answer.kind !== 'claimed') return { kind: answer.kind, at: call.now() };
+    if (answer.kind !== 'claimed') {
+      this.forget(claimant);
+      return { kind: answer.kind, at: call.now() };
+    }
     const { entry, grant, claimDeadlineAt } = answer;
     const held: HeldClaim = {
       kind: 'held',
@@ -56,6 +59,11 @@ export class Claims {
 
   async release(claimant: Claimant, call: EffectCall): Promise<void> {
     await this.#fleet.release(claimant.sessionId, claimant.acceptorId, call.signal);
-    this.#held.delete(claimant.acceptorId);
+    this.forget(claimant);
+  }
+
+  /** The next launch, whenever it comes, starts from a fresh answer. */
+  forget({ acceptorId }: Claimant): void {
+    this.#held.delete(acceptorId);
   }
 }

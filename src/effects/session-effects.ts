@@ -74,6 +74,7 @@ export function createSessionEffects({ fleet, host, tagsOf }: SessionEffectDeps)
       await call.fence();
       const spec = { sessionId: claimant.sessionId, remoteSha: held.remoteSha, launchId, grant: held.grant };
       const launched = await host.launch(vm, spec, call.signal);
+      claims.forget(claimant);
       const at = call.now();
       return launched.kind === 'launched'
         ? { kind: 'launched', at, claim: held.claim }
@@ -144,7 +145,7 @@ function stopSeen(sight: SandboxSight | null, at: number): StopAnswer {
     case undefined:
       return { kind: 'absent', at };
     case 'stopped':
-      return { kind: 'stopped', at, saved: sight?.snapshotId !== null };
+      return { kind: 'stopped', at, saved: sight?.saved === true };
     case 'failed':
     case 'aborted':
       return { kind: 'stopped', at, saved: false };

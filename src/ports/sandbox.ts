@@ -25,6 +25,8 @@ export interface SandboxSight extends VmRef {
   readonly tags: Readonly<Record<string, string>>;
   /** The newest disk image, null when none was ever made (or it expired). */
   readonly snapshotId: string | null;
+  /** Whether a stopped vm saved its disk, as opposed to an earlier image still being there; null: not told. */
+  readonly saved: boolean | null;
   /** Digest of the network policy in force, comparable with `OpenAnswer.policyDigest`; null when unknown. */
   readonly policyDigest: string | null;
 }

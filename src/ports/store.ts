@@ -161,8 +161,8 @@ export interface Store {
   ): Promise<{ granted: readonly string[]; held: number }>;
   /** Ids to drive now: wakeAt at or before `now`, not quarantined, lease free or over. Longest overdue first. */
   due(now: number, limit: number): Promise<readonly string[]>;
-  /** The earliest wakeAt of any row that is not quarantined; null when none waits. */
-  nextWakeAt(): Promise<number | null>;
+  /** The earliest wakeAt past `after` of any row that is not quarantined; null when none waits. */
+  nextWakeAt(after: number): Promise<number | null>;
   /** Takes or prolongs a named lease (the sweep's); false while another owner has it. */
   lead(name: string, owner: string, leaseMs: number): Promise<boolean>;
 

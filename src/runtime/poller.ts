@@ -51,9 +51,9 @@ export class Poller {
         const now = clock.now();
         const due = (await store.due(now, CONCURRENCY * 4)).filter((id) => this.#mayStart(id));
         for (const id of due) this.kick(id);
-        const nextAt = due.length > 0 ? null : await store.nextWakeAt();
+        const nextAt = await store.nextWakeAt(now);
         // Asking took time of its own, and a fast clock does not wait for it.
-        if (nextAt !== null && nextAt > now) sleepMs = Math.max(1, nextAt - clock.now());
+        if (nextAt !== null) sleepMs = Math.max(1, nextAt - clock.now());
         this.#storeTrouble = null;
       } catch (error) {
         this.#noteTrouble(error);

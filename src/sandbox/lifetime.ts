@@ -9,7 +9,7 @@ import type { SandboxHost, StopAnswer, VmRef } from '../ports/sandbox.js';
 import type { Cloud } from './cloud.js';
 import { GoneError, PlanLimitError, TimedOutError } from './failures.js';
 import type { Workshop } from './settings.js';
-import { timesOf } from './sights.js';
+import { imageMade, timesOf } from './sights.js';
 
 /** The least that the API adds. */
 const LEAST_EXTENSION_MS = 1_000;
@@ -98,9 +98,4 @@ async function runningSession(cloud: Cloud, vm: VmRef, signal: AbortSignal): Pro
 
 function isOver(status: string): boolean {
   return status === 'stopped' || status === 'failed' || status === 'aborted';
-}
-
-/** The newest image, unless it is still the one that the vm was booted from: then its own could not be made. */
-function imageMade(source: string | undefined, current: string | undefined): string | null {
-  return current === undefined || current === source ? null : current;
 }

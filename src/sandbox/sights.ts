@@ -21,6 +21,7 @@ export function sightOf(sandbox: Sandbox, clock: RemoteClock): SandboxSight {
     changedAt: clock.toLocal((sandbox.statusUpdatedAt ?? session.updatedAt).getTime()),
     tags: sandbox.tags ?? {},
     snapshotId: sandbox.currentSnapshotId ?? null,
+    saved: imageMade(session.sourceSnapshotId, sandbox.currentSnapshotId) !== null,
     policyDigest: networkPolicy === undefined ? null : policyDigest(networkPolicy),
   };
 }
@@ -44,6 +45,7 @@ export function listedSight(item: ListedSandbox, clock: RemoteClock): SandboxSig
     changedAt,
     tags: item.tags ?? {},
     snapshotId: item.currentSnapshotId ?? null,
+    saved: null,
     policyDigest: null,
   };
 }
@@ -54,4 +56,9 @@ export function isOurs(
   settings: SandboxSettings,
 ): boolean {
   return Object.entries(settings.tags).every(([key, value]) => tags?.[key] === value);
+}
+
+/** The newest image, unless it is still the one that the vm was booted from: then its own could not be made. */
+export function imageMade(source: string | undefined, current: string | undefined): string | null {
+  return current === undefined || current === source ? null : current;
 }

@@ -74,12 +74,12 @@ export function dispatchQueries(backend: Backend): Pick<Store, DispatchMethods> 
         return rows.map((row) => row.id);
       }),
 
-    nextWakeAt: () =>
+    nextWakeAt: (after) =>
       backend.read('read the next wake-up', async (db) => {
         const row = await db
           .selectFrom('actors')
           .select('wake_at')
-          .where('wake_at', 'is not', null)
+          .where('wake_at', '>', whole(after))
           .where('quarantine', 'is', null)
           .orderBy('wake_at')
           .limit(1)

@@ -132,6 +132,7 @@ export class Rig {
       changedAt: this.now - 10 * MINUTE,
       tags: sessionTags(INSTALLATION, sessionId),
       snapshotId: null,
+      saved: null,
       policyDigest: null,
       ...patch,
     };

@@ -61,7 +61,8 @@ export const answers: { readonly [K in SessionEffectName]: readonly SessionEffec
     { kind: 'vmGone', at: AT },
     { kind: 'exited', at: AT, code: 0 },
     { kind: 'exited', at: AT, code: 1 },
-    { kind: 'unlaunchable', at: AT, reason: 'checksum' },
+    { kind: 'unlaunchable', at: AT, reason: 'checksum', permanent: true },
+    { kind: 'unlaunchable', at: AT, reason: 'network', permanent: false },
   ],
   secureSandbox: [
     { kind: 'secured', at: AT, policyDigest: 'p2', claim: { ...terms, policyKey: 'narrow' } },

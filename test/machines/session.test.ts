@@ -14,7 +14,7 @@ const situations = walk(
     if (to.to.status === 'error')
       problems.set(`error after ${to.event.type} in ${stateOf(from.snapshot)}`, '');
   },
-  { most: 6_000 },
+  { most: 9_000 },
 );
 const active = situations.filter(({ snapshot }) => snapshot.status === 'active');
 const context = ({ snapshot }: Situation) => snapshot.context as SessionContext;

@@ -118,6 +118,7 @@ function coarse(snapshot: AnyMachineSnapshot): string {
     c.restarts,
     c.vmLosses,
     c.looks > 0,
+    c.reads > 0,
     c.facts.presence,
     c.connected,
     armed,

@@ -242,7 +242,7 @@ export function actorContract(makeDatabase: MakeDatabase): void {
     });
     expect(await store.post('devin-a', '{}')).toBe(true);
     expect(await store.due(Date.now(), 10)).toEqual([]);
-    expect(await store.nextWakeAt()).toBeNull();
+    expect(await store.nextWakeAt(0)).toBeNull();
     expect(await other.readmit('devin-a')).toBe(true);
     expect(await other.readmit('devin-a')).toBe(false);
     expect(await store.readmit('devin-x')).toBe(false);

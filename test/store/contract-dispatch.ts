@@ -142,11 +142,11 @@ export function dispatchContract(makeDatabase: MakeDatabase): void {
   });
 
   test('the next wake-up -> the earliest of all; none -> null', async () => {
-    expect(await store.nextWakeAt()).toBeNull();
+    expect(await store.nextWakeAt(0)).toBeNull();
     await store.rest(await held(store, 'b'), { factsRev: 0, wakeAt: 9_000 });
     await store.rest(await held(store, 'a'), { factsRev: 0, wakeAt: 1_790_000_000_000 });
     await store.rest(await held(store, 'c'), { factsRev: 0, wakeAt: null });
-    expect(await store.nextWakeAt()).toBe(9_000);
+    expect(await store.nextWakeAt(0)).toBe(9_000);
   });
 
   test('a lead -> one owner at a time, who may prolong it; another’s once it ran out', async () => {

@@ -26,7 +26,7 @@ export function restContract(makeDatabase: MakeDatabase): void {
   test('at rest without a time -> only news wakes it', async () => {
     await store.rest(await held(store, 'devin-a'), { factsRev: 0, wakeAt: null });
     expect(await store.due(FAR, 10)).toEqual([]);
-    expect(await store.nextWakeAt()).toBeNull();
+    expect(await store.nextWakeAt(0)).toBeNull();
     await other.post('devin-a', '{}');
     expect(await store.due(0, 10)).toEqual(['devin-a']);
   });

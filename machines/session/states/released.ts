@@ -11,6 +11,7 @@ export const released = (setup: SessionSetup) =>
   setup.createStateConfig({
     description: 'No vm runs. The claim goes back; the newest snapshot waits for the session to return.',
     initial: 'deciding',
+    on: { 'stop.requested': { actions: endAs('stopped') } },
     states: {
       deciding: {
         description: "After a clean exit, Devin's final word is read before the claim goes back.",

@@ -30,6 +30,7 @@ export const serving = (setup: SessionSetup) =>
       connecting: {
         description: "The remote runs; Devin's row does not say `running` under our claim yet.",
         always: [
+          { guard: 'restartPending', target: 'coolingDown' },
           { guard: 'connected', target: 'monitoring', actions: 'noteConnected' },
           { guard: 'overOrMissing', target: 'confirmingEnd' },
         ],
@@ -44,6 +45,7 @@ export const serving = (setup: SessionSetup) =>
         description: 'All is well as far as we know: waits for news, and for the next thing that is due.',
         always: [
           { guard: 'overOrMissing', target: 'confirmingEnd' },
+          { guard: 'doubtUnderWay', target: 'doubting' },
           { guard: 'seemsSuspended', target: 'confirmingEnd' },
           { guard: 'claimSeemsLost', target: 'renewing' },
           { guard: 'policyOutdated', target: 'securing' },
@@ -86,6 +88,7 @@ export const serving = (setup: SessionSetup) =>
       renewing: {
         description:
           'Claims again under the same acceptor: a later deadline, or word that the claim is lost.',
+        after: { extendDue: '#session.extending' },
         invoke: {
           ...renewal,
           onDone: [
@@ -109,7 +112,7 @@ export const serving = (setup: SessionSetup) =>
       },
       securing: {
         description: "Puts the allow list of the latest claim's answer in force again.",
-        after: { renewDue: 'renewing' },
+        after: { renewDue: 'renewing', extendDue: '#session.extending' },
         invoke: {
           id: 'secureSandbox',
           src: 'secureSandbox',
@@ -133,6 +136,7 @@ export const serving = (setup: SessionSetup) =>
       },
       confirmingEnd: {
         description: 'Reads the row by itself: the queue only made the end suspected.',
+        after: { extendDue: '#session.extending' },
         invoke: {
           id: 'readRow',
           src: 'readRow',
@@ -173,6 +177,7 @@ export const serving = (setup: SessionSetup) =>
         always: { guard: 'overOrMissing', target: 'confirmingEnd' },
         after: {
           renewDue: 'renewing',
+          extendDue: '#session.extending',
           restartDue: {
             target: '#session.provisioning.launching',
             actions: ['noteNewLaunch', 'forgetCrash'],
