@@ -58,9 +58,7 @@ export async function serveByHand(rig: Rig, index: number): Promise<HandTimes> {
   const resumedAt = performance.now();
   const again = await launch(rig, resumed, { id, token, launchId: 'second' });
 
-  const over = devin.until(id, ({ status }) => status === 'terminated');
   devin.end(id);
-  await over;
   await resumed.delete({ deleteOrphanSnapshots: true });
   return {
     create: createdAt - beganAt,

@@ -1,8 +1,8 @@
 /**
  * How long a person waits: real time, one session after the other, watch on.
  *
- * Each life is new, asleep, resumed and over; the orchestrator, both clouds and
- * the remotes share this machine. Work by hand is measured between the lives.
+ * A session is new, asleep, resumed and over; the orchestrator, both clouds and
+ * the remotes share this machine. Work by hand is measured in between.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClock } from '../src/ports/clock.js';
@@ -39,6 +39,9 @@ export interface Latencies {
   readonly bootsOfEnded: number;
 }
 
+/** A session is resumed so many turns later: Devin's final status lags an exit by seconds. */
+const ASLEEP_TURNS = 3;
+
 export async function measureLatencies(options: LatencyOptions, distance?: Distance): Promise<Latencies> {
   const rig = await startRig(createClock(), distance);
   try {
@@ -55,6 +58,10 @@ async function measure(rig: Rig, options: LatencyOptions): Promise<Latencies> {
   const hand: HandTimes[] = [];
   const news: Start[] = [];
   const resumes: Start[] = [];
+  const note = (ended: { noticed: number; stopped: number }) => {
+    noticed.push(ended.noticed);
+    exitToStop.push(ended.stopped);
+  };
   const ids = Array.from({ length: options.news }, (_, index) => `devin-bench-${index}`);
 
   // The first of everything loads code and opens connections; it is not counted.
@@ -62,19 +69,20 @@ async function measure(rig: Rig, options: LatencyOptions): Promise<Latencies> {
   await exit(rig, 'devin-warm', 'sleep');
   await serveByHand(rig, -1);
 
-  for (const [index, id] of ids.entries()) {
-    news.push(await life(rig, id, () => devin.startSession({ id })));
-    const ended = await exit(rig, id, 'sleep');
-    noticed.push(ended.noticed);
-    exitToStop.push(ended.stopped);
-    if (index < options.byHand) hand.push(await serveByHand(rig, index));
-  }
-  for (const id of ids.slice(0, options.resumes)) {
-    await devin.until(id, ({ status, phase }) => status === 'suspended' && phase !== 'claimed');
-    resumes.push(await life(rig, id, () => devin.resume(id)));
-    const ended = await exit(rig, id, 'end');
-    noticed.push(ended.noticed);
-    exitToStop.push(ended.stopped);
+  // Everything takes turns, so that whatever else the machine does meanwhile slows all of it down alike.
+  const newsPerHand = Math.ceil(options.news / options.byHand);
+  for (let turn = 0; turn < options.news + ASLEEP_TURNS; turn += 1) {
+    const id = ids[turn];
+    if (id !== undefined) {
+      news.push(await life(rig, id, () => devin.startSession({ id })));
+      note(await exit(rig, id, 'sleep'));
+      if (turn % newsPerHand === 0) hand.push(await serveByHand(rig, turn));
+    }
+    const asleep = ids[turn - ASLEEP_TURNS];
+    if (asleep === undefined || resumes.length === options.resumes) continue;
+    await devin.until(asleep, ({ status, phase }) => status === 'suspended' && phase !== 'claimed');
+    resumes.push(await life(rig, asleep, () => devin.resume(asleep)));
+    note(await exit(rig, asleep, 'end'));
   }
   const ends = await endToStop(rig, options.ends);
   return {

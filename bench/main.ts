@@ -27,7 +27,7 @@ const near: LatencyOptions = quick
   : { news: 30, resumes: 20, byHand: 10, ends: 10 };
 const far: LatencyOptions = quick
   ? { news: 2, resumes: 2, byHand: 2, ends: 0 }
-  : { news: 8, resumes: 8, byHand: 8, ends: 0 };
+  : { news: 8, resumes: 8, byHand: 4, ends: 0 };
 const distance = { callMs: 40, bootMs: 500 };
 
 const results: Results = {
@@ -37,7 +37,7 @@ const results: Results = {
   writes: { sqlite: await sqlite(), postgres: await postgres() },
   near: await measureLatencies(near),
   far: { ...(await measureLatencies(far, distance)), distance },
-  steady: [await measureSteady(10, quick ? 0.25 : 1), await measureSteady(50, quick ? 0.05 : 0.5)],
+  steady: [await measureSteady(10, quick ? 0.25 : 1), await measureSteady(50, quick ? 0.05 : 0.25)],
 };
 console.log(asked.json ? JSON.stringify(results, null, 2) : describe(results));
 // The SDK keeps connections open for a while.
