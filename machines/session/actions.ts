@@ -157,7 +157,8 @@ export function sessionPatches(rules: SessionRules) {
 
     /** `cause`: what stood in the way when a deadline passed. */
     outcome: (c: SessionContext, { outcome }: { outcome: Outcome }, cause: string | null): Patch => ({
-      outcome,
+      // What an operator asked for stands, unless the session is over for good.
+      outcome: c.outcome === 'stopped' && outcome !== 'ended' ? 'stopped' : outcome,
       stopFor: 'release',
       detail: cause?.slice(0, 300) ?? c.detail,
       // A claim that is another's must not be renewed, which would win it back by chance.
