@@ -10,6 +10,7 @@ import { restore } from './runtime/saved.js';
 
 /** Sessions that one view carries. */
 const SHOWN = 200;
+const RESTING: ReadonlySet<string> = new Set(['released.resting', 'lost', 'ended']);
 
 export interface ViewSource {
   readonly store: Store;
@@ -22,10 +23,8 @@ export interface ViewSource {
 }
 
 export async function fleetView(source: ViewSource): Promise<FleetView> {
-  const [rows, counts] = await Promise.all([
-    source.store.list({ machine: source.kind.name, limit: SHOWN }),
-    source.store.counts(source.kind.name),
-  ]);
+  const counts = await source.store.counts(source.kind.name);
+  const rows = await shownRows(source, Object.keys(counts.states));
   const setAside =
     counts.quarantined === 0 ? [] : [`${counts.quarantined} set aside: see the sessions below`];
   return {
@@ -37,6 +36,18 @@ export async function fleetView(source: ViewSource): Promise<FleetView> {
     problems: [...source.problems(), ...setAside],
     queueDepth: source.queueDepth(),
   };
+}
+
+/** Those that work or need somebody come first: sessions at rest are many, and stay for weeks. */
+async function shownRows({ store, kind }: ViewSource, states: readonly string[]): Promise<ActorRow[]> {
+  const rows: ActorRow[] = [];
+  for (const resting of [false, true]) {
+    for (const state of states.filter((one) => RESTING.has(one) === resting)) {
+      const limit = SHOWN - rows.length;
+      if (limit > 0) rows.push(...(await store.list({ machine: kind.name, state, limit })));
+    }
+  }
+  return rows;
 }
 
 export function sessionView(row: ActorRow, kind: ActorKind): SessionView {
