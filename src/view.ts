@@ -5,12 +5,13 @@ import { isClaimable } from '../machines/session/facts.js';
 import type { FleetView, SessionView } from './dashboard/view.js';
 import type { ActorRow, Store } from './ports/store.js';
 import type { ActorKind } from './runtime/actor.js';
-import { timers } from './runtime/level.js';
+import { pendingEffect, timers } from './runtime/level.js';
 import { restore } from './runtime/saved.js';
 
 /** Sessions that one view carries. */
 const SHOWN = 200;
-const RESTING: ReadonlySet<string> = new Set(['released.resting', 'lost', 'ended']);
+/** Sessions at rest are many and stay for weeks: the others are shown before them. */
+const RESTING = ['released.resting', 'lost', 'ended'];
 
 export interface ViewSource {
   readonly store: Store;
@@ -23,8 +24,12 @@ export interface ViewSource {
 }
 
 export async function fleetView(source: ViewSource): Promise<FleetView> {
-  const counts = await source.store.counts(source.kind.name);
-  const rows = await shownRows(source, Object.keys(counts.states));
+  const { name } = source.kind;
+  // One read for the rows: a session that moves meanwhile must be neither lost nor shown twice.
+  const [rows, counts] = await Promise.all([
+    source.store.foremost(name, RESTING, SHOWN),
+    source.store.counts(name),
+  ]);
   const setAside =
     counts.quarantined === 0 ? [] : [`${counts.quarantined} set aside: see the sessions below`];
   return {
@@ -36,18 +41,6 @@ export async function fleetView(source: ViewSource): Promise<FleetView> {
     problems: [...source.problems(), ...setAside],
     queueDepth: source.queueDepth(),
   };
-}
-
-/** Those that work or need somebody come first: sessions at rest are many, and stay for weeks. */
-async function shownRows({ store, kind }: ViewSource, states: readonly string[]): Promise<ActorRow[]> {
-  const rows: ActorRow[] = [];
-  for (const resting of [false, true]) {
-    for (const state of states.filter((one) => RESTING.has(one) === resting)) {
-      const limit = SHOWN - rows.length;
-      if (limit > 0) rows.push(...(await store.list({ machine: kind.name, state, limit })));
-    }
-  }
-  return rows;
 }
 
 export function sessionView(row: ActorRow, kind: ActorKind): SessionView {
@@ -113,6 +106,7 @@ function waitsFor(row: ActorRow, context: SessionContext | null, kind: ActorKind
   if (words !== undefined || context === null) return words ?? null;
   const restored = restore(kind, row);
   if (restored.kind !== 'restored') return null;
+  if (pendingEffect(kind, restored.snapshot) !== null) return null;
   const [next] = timers(kind, restored.snapshot);
   const delay = next?.event.type.split('.')[2];
   return delay === undefined ? null : (TIMER_WORDS[delay] ?? null);

@@ -12,6 +12,9 @@ import { rewriteFetch } from '../sandbox/fetch.js';
 /** The token of a running world; never an argument, which other users of the machine could read. */
 export const WORLD_TOKEN = 'OUTPOSTS_WORLD_TOKEN';
 
+/** What a world that outlives this process is served from, unless DATABASE_URL names another. */
+const EMBEDDED_DATABASE = 'file:.outposts/embedded.db';
+
 export interface Surroundings {
   readonly config: Config & { readonly accounts: NonNullable<Config['accounts']> };
   readonly warnings: readonly Problem[];
@@ -86,8 +89,10 @@ export async function runningWorld(env: Environment, url: string): Promise<Surro
   if (!token)
     throw new RefusedError(`the token that the world at ${url} printed is needed`, { setting: WORLD_TOKEN });
   const world = await attachWorld(url, token);
+  // Real sessions and emulated ones never share a database by default.
+  const database = { DATABASE_URL: env.DATABASE_URL || EMBEDDED_DATABASE };
   return {
-    ...configured({ ...env, ...world.env }, 'local'),
+    ...configured({ ...env, ...world.env, ...database }, 'local'),
     clock: world.worldClock,
     speed: world.clock.speed,
     world: { url, control: world.control, runDemo: world.runDemo },

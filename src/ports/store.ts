@@ -169,6 +169,11 @@ export interface Store {
   // --- looking ----------------------------------------------------------------------------
   /** A page of rows, newest created first is NOT promised: ordered by id. */
   list(filter: ActorFilter): Promise<readonly ActorRow[]>;
+  /**
+   * The rows that matter most, read at one moment: set aside first, then those in none of the states `resting`
+   * (dotted, at least one), then the others; latest change first.
+   */
+  foremost(machine: string, resting: readonly string[], limit: number): Promise<readonly ActorRow[]>;
   /** Rows per state (dotted), and slots held. */
   counts(
     machine: string,

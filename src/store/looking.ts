@@ -4,7 +4,7 @@ import type { Store } from '../ports/store.js';
 import type { Backend } from './backend.js';
 import { inState, toActorRow } from './rows.js';
 
-export function lookingQueries(backend: Backend): Pick<Store, 'list' | 'counts'> {
+export function lookingQueries(backend: Backend): Pick<Store, 'list' | 'foremost' | 'counts'> {
   return {
     list: ({ machine, state, search, limit, after }) =>
       backend.read('list actors', async (db) => {
@@ -15,6 +15,29 @@ export function lookingQueries(backend: Backend): Pick<Store, 'list' | 'counts'>
           query = query.where(sql<SqlBool>`lower(id) like ${containing(search.toLowerCase())} escape '\\'`);
         if (after !== undefined) query = query.where('id', '>', after);
         return (await query.execute()).map(toActorRow);
+      }),
+
+    foremost: (machine, resting, limit) =>
+      backend.read('list the foremost actors', async (db) => {
+        const rows = await db
+          .selectFrom('actors')
+          .selectAll()
+          .where('machine', '=', machine)
+          .orderBy((eb) =>
+            eb
+              .case()
+              .when('quarantine', 'is not', null)
+              .then(0)
+              .when('state', 'in', resting)
+              .then(2)
+              .else(1)
+              .end(),
+          )
+          .orderBy('updated_at', 'desc')
+          .orderBy('id')
+          .limit(limit)
+          .execute();
+        return rows.map(toActorRow);
       }),
 
     counts: (machine) =>

@@ -37,6 +37,19 @@ export function lookingContract(makeDatabase: MakeDatabase): void {
     expect(await idsOf({ search: "' or 1=1 --" })).toEqual([]);
   });
 
+  test('foremost -> set aside first, then at work, then at rest, the latest change before older ones', async () => {
+    await store.enroll('rests', actor({ state: 'released.resting' }), null, 9);
+    await store.enroll('works-old', actor({ state: 'serving.monitoring' }), null, 1);
+    await store.enroll('works-new', actor({ state: 'released.releasing' }), null, 5);
+    await store.enroll('aside', actor({ state: 'released.resting' }), null, 1);
+    await store.enroll('link', actor({ machine: 'connection' }), null, 9);
+    await store.quarantine(await held(store, 'aside'), 'unreadable');
+    const ids = async (limit: number) =>
+      (await other.foremost('session', ['released.resting', 'ended'], limit)).map((row) => row.id);
+    expect(await ids(10)).toEqual(['aside', 'works-new', 'works-old', 'rests']);
+    expect(await ids(2)).toEqual(['aside', 'works-new']);
+  });
+
   test('counts -> of that machine: actors per state, slots, who is set aside', async () => {
     await store.enroll('a', actor({ state: 'serving.idle', holdsSlot: true }), null, 1);
     await store.enroll('b', actor({ state: 'serving.idle', holdsSlot: true }), null, 1);
