@@ -49,7 +49,7 @@ export interface DriveDeps {
 export type DriveAnswer =
   /** Nothing to do before `wakeAt`; null: only news moves it. */
   | { readonly kind: 'rests'; readonly wakeAt: number | null; readonly state: string }
-  /** The budget is spent while an effect is pending: drive again. */
+  /** An effect is pending that this driver does not perform, or has no time for: drive again. */
   | { readonly kind: 'more' }
   /** Another driver is at it until `wakeAt`. */
   | { readonly kind: 'busy'; readonly wakeAt: number }
@@ -67,6 +67,8 @@ export interface DriveOptions {
   readonly signal?: AbortSignal;
   /** From then on no effect is begun; a running one ends in peace, and its answer is saved. */
   readonly settle?: AbortSignal;
+  /** Effects that this driver performs, all unless given; before any other it answers `more`. */
+  readonly performs?: (effect: string) => boolean;
 }
 
 export async function drive(deps: DriveDeps, id: string, options: DriveOptions = {}): Promise<DriveAnswer> {
@@ -95,6 +97,7 @@ class Drive {
   readonly #signal: AbortSignal;
   readonly #endAt: number;
   readonly #settle: AbortSignal | undefined;
+  readonly #performs: (effect: string) => boolean;
   #row!: ActorRow;
   #news: NewsRow[] = [];
   #snapshot!: AnyMachineSnapshot;
@@ -105,11 +108,12 @@ class Drive {
   /** Transitions in a row for which nothing happened outside. */
   #turns = 0;
 
-  constructor(deps: DriveDeps, signal: AbortSignal, { budgetMs, settle }: DriveOptions) {
+  constructor(deps: DriveDeps, signal: AbortSignal, { budgetMs, settle, performs }: DriveOptions) {
     this.#deps = deps;
     this.#signal = signal;
     this.#endAt = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY);
     this.#settle = settle;
+    this.#performs = performs ?? (() => true);
   }
 
   async run(row: ActorRow, news: readonly NewsRow[]): Promise<DriveAnswer> {
@@ -132,7 +136,7 @@ class Drive {
       if (await this.#fireDueTimer()) continue;
       const effect = judged(() => pendingEffect(this.#deps.kind, this.#snapshot));
       if (effect !== null && (this.#retryAt === null || this.#retryAt <= this.#deps.clock.now())) {
-        if (this.#settle?.aborted || performance.now() >= this.#endAt) return { kind: 'more' };
+        if (!this.#mayBegin(effect)) return { kind: 'more' };
         const answer = await this.#perform(effect);
         if (answer !== null) return answer;
         continue;
@@ -146,6 +150,10 @@ class Drive {
       const again = await this.#reload();
       if (again !== null) return again;
     }
+  }
+
+  #mayBegin(effect: PendingEffect): boolean {
+    return !this.#settle?.aborted && performance.now() < this.#endAt && this.#performs(effect.name);
   }
 
   async #load(row: ActorRow, news: readonly NewsRow[]): Promise<DriveAnswer | null> {
