@@ -7,28 +7,18 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SessionContext } from '../machines/session/context.js';
-import { sessionRules } from '../machines/session/rules.js';
 import type { Config } from './config/index.js';
 import type { FleetView, Health } from './dashboard/view.js';
-import { createFleet } from './devin/fleet.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { ExitWatch } from './dispatch/exit-watch.js';
-import { Looker } from './dispatch/look.js';
-import { Sweeper } from './dispatch/sweep.js';
-import { INSTALLATION_TAG, sessionTags } from './dispatch/tags.js';
-import { createSessionEffects } from './effects/session-effects.js';
-import { createSessionKind } from './effects/session-kind.js';
+import type { Looker } from './dispatch/look.js';
 import { BugError, messageOf } from './errors.js';
-import { settleInstallation } from './installation.js';
-import type { Clock } from './ports/clock.js';
+import { assemble, type BaseOptions, createLooker, createSweeper, openBase, type Parts } from './parts.js';
 import type { Store } from './ports/store.js';
-import { createRemoteClock, type RemoteClock } from './remote-clock.js';
+import type { ActorKind } from './runtime/actor.js';
 import type { Transition } from './runtime/drive.js';
 import { Poller } from './runtime/poller.js';
 import { restore } from './runtime/saved.js';
-import { createSandboxHost } from './sandbox/index.js';
-import { sandboxName } from './sandbox/name.js';
-import { openStore } from './store/open.js';
 import { fleetView } from './view.js';
 
 const SWEEP_EVERY_MS = 60_000;
@@ -37,14 +27,9 @@ const SWEEP_LEASE_MS = 90_000;
 /** How long running effects may take to end at a stop, by the wall clock. */
 export const SETTLE_MS = 10_000;
 
-export interface ComposeOptions {
-  readonly config: Config & { readonly accounts: NonNullable<Config['accounts']> };
-  readonly clock: Clock;
+export interface ComposeOptions extends Omit<BaseOptions, 'storeOptions'> {
   /** How many times as fast as the wall the clock runs. */
   readonly speed: number;
-  /** The `fetch` that the Sandbox SDK is given; the emulated world stands behind it. */
-  readonly sandboxFetch?: typeof fetch;
-  log(line: string): void;
   onTransition?(transition: Transition): void;
 }
 
@@ -69,220 +54,137 @@ export interface Orchestrator {
 }
 
 export async function createOrchestrator(options: ComposeOptions): Promise<Orchestrator> {
-  const { config, clock, log } = options;
-  const { devin, vercel } = config.accounts;
-  const store = await openStore(config.databaseUrl.reveal());
+  const base = await openBase(options);
   try {
-    return await wire(options, store);
+    return wire(assemble(base), options);
   } catch (error) {
-    await store.close();
+    await base.store.close();
     throw error;
-  }
-
-  async function wire(
-    { speed, sandboxFetch, onTransition }: ComposeOptions,
-    store: Store,
-  ): Promise<Orchestrator> {
-    const installation = await settleInstallation(store, config.acceptorId, {
-      apiHost: new URL(devin.apiUrl).host,
-      outpostId: devin.outpostId,
-      vercelProject: vercel.projectId,
-    });
-    const onOddity = distinct(log);
-    const fleet = createFleet({
-      apiUrl: devin.apiUrl,
-      token: () => devin.token.reveal(),
-      outpostId: devin.outpostId,
-      clock,
-      remoteClock: await rememberedClock(store, clock, 'devin'),
-      onOddity,
-    });
-    const { sandbox } = config;
-    const host = createSandboxHost({
-      credentials: async () => ({
-        token: vercel.token.reveal(),
-        teamId: vercel.teamId,
-        projectId: vercel.projectId,
-      }),
-      fetch: sandboxFetch,
-      clock,
-      remoteClock: await rememberedClock(store, clock, 'vercel'),
-      settings: {
-        runtime: sandbox.runtime ?? 'node24',
-        ...(sandbox.image === null ? {} : { image: sandbox.image }),
-        vcpus: sandbox.vcpus,
-        timeoutMs: sandbox.timeoutMs,
-        maxLifetimeMs: sandbox.maxLifetimeMs,
-        snapshotExpirationMs: sandbox.snapshotExpirationMs,
-        tags: { [INSTALLATION_TAG]: installation.id },
-        staticBaseUrl: devin.staticBaseUrl,
-      },
-      onOddity,
-    });
-    const rules = sessionRules({
-      sandboxTimeoutMs: sandbox.timeoutMs,
-      maxLifetimeMs: sandbox.maxLifetimeMs,
-      probeEveryMs: config.probeIntervalMs,
-      keepMs: sandbox.snapshotExpirationMs === 0 ? null : sandbox.snapshotExpirationMs,
-    });
-    const tagsOf = (sessionId: string) => sessionTags(installation.id, sessionId);
-    const kind = createSessionKind(rules, createSessionEffects({ fleet, host, tagsOf }));
-
-    const notifier = createNotifier();
-    const exits = new ExitWatch({ host, store, clock, kick: (id) => poller.kick(id) });
-    const poller: Poller = new Poller({
-      store,
-      kind,
-      clock,
-      owner: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
-      random: Math.random,
-      log,
-      onTransition(transition) {
-        const context = transition.context as SessionContext;
-        exits.follow(transition.id, transition.to, context);
-        if (transition.to === 'ended') looker.forget(transition.id);
-        if (transition.freedSlot) dispatcher.nudge();
-        onTransition?.(transition);
-        notifier.notify();
-      },
-    });
-    const looker: Looker = new Looker({
-      fleet,
-      store,
-      kind,
-      clock,
-      log,
-      maxConcurrent: config.maxConcurrent,
-      inputOf: ({ sessionId, outpostId }, facts) => ({
-        sessionId,
-        outpostId,
-        facts,
-        sandboxName: sandboxName('devin', sessionId),
-        acceptorPrefix: installation.acceptorPrefixOf(sessionId),
-      }),
-      settle: (id) => poller.settle(id),
-      kick: (id) => poller.kick(id),
-    });
-    const dispatcher = new Dispatcher({
-      fleet,
-      looker,
-      clock,
-      pollIntervalMs: config.pollIntervalMs,
-      random: Math.random,
-      log,
-    });
-    const sweeper = new Sweeper({
-      fleet,
-      host,
-      store,
-      kind,
-      clock,
-      log,
-      maxLifetimeMs: sandbox.maxLifetimeMs,
-      acceptorPrefix: installation.acceptorPrefix,
-      entries: () => looker.entries,
-      kick: (id) => poller.kick(id),
-    });
-
-    const stopping = new AbortController();
-    const owner = randomBytes(8).toString('hex');
-    let sweepTrouble: string | null = null;
-    const sweeps = async () => {
-      for (let count = 1; !stopping.signal.aborted; count++) {
-        await clock.sleep(SWEEP_EVERY_MS, stopping.signal).catch(() => undefined);
-        if (stopping.signal.aborted) return;
-        try {
-          if (await store.lead('sweep', owner, SWEEP_LEASE_MS)) await sweeper.sweep(stopping.signal);
-          if (count % 10 === 0) await looker.learnActors();
-          sweepTrouble = null;
-        } catch (error) {
-          if (stopping.signal.aborted) return;
-          if (sweepTrouble === null) log(`the sweep failed: ${messageOf(error)}`);
-          sweepTrouble = messageOf(error);
-        }
-      }
-    };
-    const loops: Promise<unknown>[] = [];
-    const problems = () =>
-      [
-        dispatcher.problem && `the queue cannot be read: ${dispatcher.problem}`,
-        poller.problem && `sessions cannot be moved: ${poller.problem}`,
-        sweepTrouble && `the sweep fails: ${sweepTrouble}`,
-      ].filter((problem): problem is string => typeof problem === 'string');
-
-    return {
-      store,
-      async start() {
-        await looker.learnActors();
-        await followServing(store, kind, exits);
-        // Deadlines that passed while nobody looked are judged by what the queue says now.
-        loops.push(
-          dispatcher.run(),
-          dispatcher.looked.then(() => poller.run()),
-          sweeps(),
-        );
-      },
-      drain: () => void dispatcher.drain(),
-      async snapshotAll() {
-        await dispatcher.drain();
-        for await (const row of allRows(store, kind.name)) {
-          if (row.holdsSlot && row.quarantine === null) await post(row.id, { type: 'drain.requested' });
-        }
-      },
-      async stop(settleMs = SETTLE_MS) {
-        stopping.abort(new Error('the orchestrator is stopping'));
-        dispatcher.stop();
-        exits.stop();
-        await poller.stop(settleMs);
-        await Promise.race([Promise.allSettled(loops), pause(1_000, undefined, { ref: false })]);
-        await store.close();
-      },
-      view: () =>
-        fleetView({
-          store,
-          kind,
-          maxConcurrent: config.maxConcurrent,
-          speed,
-          now: () => clock.now(),
-          problems,
-          queueDepth: () => looker.ledger.getSnapshot().context.waiting.length,
-        }),
-      async health() {
-        const { states, slots, quarantined } = await store.counts(kind.name);
-        const details = { lastLookAt: dispatcher.lookedAt, slots, states, quarantined, problems: problems() };
-        return dispatcher.lookedAt === null
-          ? { kind: 'unready', reason: dispatcher.problem ?? 'the first look at the queue is under way' }
-          : { kind: 'ready', details };
-      },
-      tell: post,
-      async retry(sessionId) {
-        if (!(await store.readmit(sessionId))) return post(sessionId, { type: 'retry.requested' });
-        poller.kick(sessionId);
-        return true;
-      },
-      changed: (signal) => notifier.next(signal),
-    };
-
-    async function post(id: string, event: { type: string }): Promise<boolean> {
-      const posted = await store.post(id, JSON.stringify(event));
-      if (posted) poller.kick(id);
-      return posted;
-    }
   }
 }
 
-/** A remote's clock that starts from the offset that an earlier process learnt. */
-async function rememberedClock(store: Store, clock: Clock, name: string): Promise<RemoteClock> {
-  const saved = await store.setting(`clock-${name}`);
-  const remote = createRemoteClock(clock, saved === null ? null : Number(saved));
-  remote.onChange = (offsetMs) => {
-    store.writeSetting(`clock-${name}`, String(offsetMs)).catch(() => undefined);
+function wire(parts: Parts, { speed, onTransition }: ComposeOptions): Orchestrator {
+  const { config, clock, fleet, host, kind, log, store } = parts;
+  const notifier = createNotifier();
+  const exits = new ExitWatch({ host, store, clock, kick: (id) => poller.kick(id) });
+  const poller: Poller = new Poller({
+    store,
+    kind,
+    clock,
+    owner: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
+    random: Math.random,
+    log,
+    onTransition(transition) {
+      const context = transition.context as SessionContext;
+      exits.follow(transition.id, transition.to, context);
+      if (transition.to === 'ended') looker.forget(transition.id);
+      if (transition.freedSlot) dispatcher.nudge();
+      onTransition?.(transition);
+      notifier.notify();
+    },
+  });
+  const looker: Looker = createLooker(parts, {
+    settle: (id) => poller.settle(id),
+    kick: (id) => poller.kick(id),
+  });
+  const dispatcher = new Dispatcher({
+    fleet,
+    looker,
+    clock,
+    pollIntervalMs: config.pollIntervalMs,
+    random: Math.random,
+    log,
+  });
+  const sweeper = createSweeper(parts, looker, (id) => poller.kick(id));
+
+  const stopping = new AbortController();
+  const owner = randomBytes(8).toString('hex');
+  let sweepTrouble: string | null = null;
+  const sweeps = async () => {
+    for (let count = 1; !stopping.signal.aborted; count++) {
+      await clock.sleep(SWEEP_EVERY_MS, stopping.signal).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      try {
+        if (await store.lead('sweep', owner, SWEEP_LEASE_MS)) await sweeper.sweep(stopping.signal);
+        if (count % 10 === 0) await looker.learnActors();
+        sweepTrouble = null;
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        if (sweepTrouble === null) log(`the sweep failed: ${messageOf(error)}`);
+        sweepTrouble = messageOf(error);
+      }
+    }
   };
-  return remote;
+  const loops: Promise<unknown>[] = [];
+  const problems = () =>
+    [
+      dispatcher.problem && `the queue cannot be read: ${dispatcher.problem}`,
+      poller.problem && `sessions cannot be moved: ${poller.problem}`,
+      sweepTrouble && `the sweep fails: ${sweepTrouble}`,
+    ].filter((problem): problem is string => typeof problem === 'string');
+
+  return {
+    store,
+    async start() {
+      await looker.learnActors();
+      await followServing(store, kind, exits);
+      // Deadlines that passed while nobody looked are judged by what the queue says now.
+      loops.push(
+        dispatcher.run(),
+        dispatcher.looked.then(() => poller.run()),
+        sweeps(),
+      );
+    },
+    drain: () => void dispatcher.drain(),
+    async snapshotAll() {
+      await dispatcher.drain();
+      for await (const row of allRows(store, kind.name)) {
+        if (row.holdsSlot && row.quarantine === null) await post(row.id, { type: 'drain.requested' });
+      }
+    },
+    async stop(settleMs = SETTLE_MS) {
+      stopping.abort(new Error('the orchestrator is stopping'));
+      dispatcher.stop();
+      exits.stop();
+      await poller.stop(settleMs);
+      await Promise.race([Promise.allSettled(loops), pause(1_000, undefined, { ref: false })]);
+      await store.close();
+    },
+    view: () =>
+      fleetView({
+        store,
+        kind,
+        maxConcurrent: config.maxConcurrent,
+        speed,
+        now: () => clock.now(),
+        problems,
+        queueDepth: () => looker.ledger.getSnapshot().context.waiting.length,
+      }),
+    async health() {
+      const { states, slots, quarantined } = await store.counts(kind.name);
+      const details = { lastLookAt: dispatcher.lookedAt, slots, states, quarantined, problems: problems() };
+      return dispatcher.lookedAt === null
+        ? { kind: 'unready', reason: dispatcher.problem ?? 'the first look at the queue is under way' }
+        : { kind: 'ready', details };
+    },
+    tell: post,
+    async retry(sessionId) {
+      if (!(await store.readmit(sessionId))) return post(sessionId, { type: 'retry.requested' });
+      poller.kick(sessionId);
+      return true;
+    },
+    changed: (signal) => notifier.next(signal),
+  };
+
+  async function post(id: string, event: { type: string }): Promise<boolean> {
+    const posted = await store.post(id, JSON.stringify(event));
+    if (posted) poller.kick(id);
+    return posted;
+  }
 }
 
 /** After a restart: takes up the waits of sessions that are being served. */
-async function followServing(store: Store, kind: ReturnType<typeof createSessionKind>, exits: ExitWatch) {
+async function followServing(store: Store, kind: ActorKind, exits: ExitWatch) {
   for await (const row of allRows(store, kind.name)) {
     if (!row.holdsSlot || row.quarantine !== null) continue;
     const restored = restore(kind, row);
@@ -299,17 +201,6 @@ async function* allRows(store: Store, machine: string) {
     after = rows.at(-1)?.id;
     if (rows.length < limit) return;
   }
-}
-
-/** Passes each line on once. */
-function distinct(log: (line: string) => void): (line: string) => void {
-  const seen = new Set<string>();
-  return (line) => {
-    if (seen.has(line)) return;
-    if (seen.size > 1_000) seen.clear();
-    seen.add(line);
-    log(line);
-  };
 }
 
 function createNotifier() {
