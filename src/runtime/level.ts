@@ -57,3 +57,16 @@ export const errorEvent = (effect: PendingEffect, error: { message: string; at: 
   type: `xstate.error.actor.${effect.id}`,
   error,
 });
+
+/** Whether an actor in this state (dotted) waits for the outside world only: it has ended, or is tagged `atRest`. */
+export function isAtRest(kind: ActorKind, state: string): boolean {
+  let node: AnyStateNode = kind.machine.root;
+  const tags = new Set<string>();
+  for (const key of state.split('.')) {
+    const below: AnyStateNode | undefined = node.states[key];
+    if (below === undefined) throw new BugError(`no state '${state}' in '${kind.name}'`);
+    node = below;
+    for (const tag of node.tags) tags.add(tag);
+  }
+  return node.type === 'final' || tags.has('atRest');
+}

@@ -19,8 +19,17 @@ const PENALTY_MS = 5_000;
 /** Leases and the end of the process go by this one, whatever the orchestrator's clock says. */
 const wall = createClock();
 
+export interface PollerDeps extends DriveDeps {
+  /** Effects that are performed here, all unless given. */
+  readonly performs?: (effect: string) => boolean;
+  /** Actors are found only when they have been due for this long: somebody else drives them when all is well. */
+  readonly graceMs?: number;
+  /** Hears how each drive ended. */
+  onAnswer?(id: string, answer: DriveAnswer): void;
+}
+
 export class Poller {
-  readonly #deps: DriveDeps;
+  readonly #deps: PollerDeps;
   readonly #running = new Map<string, Promise<DriveAnswer | null>>();
   readonly #waiting = new Set<string>();
   readonly #again = new Set<string>();
@@ -32,7 +41,7 @@ export class Poller {
   #poked = false;
   #storeTrouble: string | null = null;
 
-  constructor(deps: DriveDeps) {
+  constructor(deps: PollerDeps) {
     this.#deps = deps;
   }
 
@@ -43,17 +52,17 @@ export class Poller {
 
   /** Runs until `stop`. */
   async run(): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { store, clock, graceMs = 0 } = this.#deps;
     while (!this.#stopping.signal.aborted) {
       this.#poked = false;
       let sleepMs = SCAN_AT_LEAST_MS;
       try {
-        const now = clock.now();
+        const now = clock.now() - graceMs;
         const due = (await store.due(now, CONCURRENCY * 4)).filter((id) => this.#mayStart(id));
         for (const id of due) this.kick(id);
         const nextAt = await store.nextWakeAt(now);
         // Asking took time of its own, and a fast clock does not wait for it.
-        if (nextAt !== null) sleepMs = Math.max(1, nextAt - clock.now());
+        if (nextAt !== null) sleepMs = Math.max(1, nextAt + graceMs - clock.now());
         this.#storeTrouble = null;
       } catch (error) {
         this.#noteTrouble(error);
@@ -109,9 +118,15 @@ export class Poller {
 
   async #drive(id: string): Promise<DriveAnswer | null> {
     try {
-      const options = { settle: this.#stopping.signal, signal: this.#stopped.signal };
-      const answer = await drive(this.#deps, id, options);
+      const { performs } = this.#deps;
+      const answer = await drive(this.#deps, id, {
+        settle: this.#stopping.signal,
+        signal: this.#stopped.signal,
+        ...(performs === undefined ? {} : { performs }),
+      });
       if (answer.kind === 'superseded') this.#penalize(id, 60_000);
+      if (answer.kind === 'more') this.#penalize(id, PENALTY_MS);
+      this.#deps.onAnswer?.(id, answer);
       return answer;
     } catch (error) {
       this.#penalize(id, PENALTY_MS);

@@ -1,0 +1,82 @@
+/**
+ * This process as a deployment: its settings, and the base that its functions
+ * share for as long as the platform keeps it.
+ *
+ * Settings are read once and never silently replaced by others; a database
+ * that cannot be opened is tried again by whoever asks next. One per process
+ * and bundle: functions, steps and servers ask `deployment()`.
+ */
+import { attachDatabasePool } from '@vercel/functions';
+import { type Config, type ConfigResult, describeProblems, parseConfig } from './config/index.js';
+import { RefusedError } from './errors.js';
+import { type Base, openBase } from './parts.js';
+import { type Clock, createClock } from './ports/clock.js';
+import { worldClockOf } from './world-clock.js';
+
+export interface Deployment {
+  readonly clock: Clock;
+  /** How many times as fast as the wall the clock runs; 1 but for emulated worlds. */
+  readonly speed: number;
+  /** Whether this runs on Vercel's platform. */
+  readonly onVercel: boolean;
+  readonly config: ConfigResult;
+  log(line: string): void;
+  /** Rejects with RefusedError (settings), or TransientError while the database is away. */
+  base(): Promise<Base>;
+}
+
+/** Connections of one instance; an instance serves many requests at once, and there are many instances. */
+const CONNECTIONS = 3;
+/** An idle connection is closed after this long, so that a database may fall asleep. */
+const IDLE_MS = 5_000;
+
+let ours: Deployment | null = null;
+
+export function deployment(): Deployment {
+  ours ??= createDeployment(process.env);
+  return ours;
+}
+
+export function createDeployment(env: Readonly<Record<string, string | undefined>>): Deployment {
+  const onVercel = env.VERCEL === '1';
+  const { speed, origin } = worldClockOf(env);
+  const clock = createClock({ speed, origin });
+  const config = parseConfig(env, { mode: onVercel ? 'vercel' : 'server' });
+  let opening: Promise<Base> | null = null;
+  const log = (line: string) => console.log(line);
+  return {
+    clock,
+    speed,
+    onVercel,
+    config,
+    log,
+    base() {
+      opening ??= openBase({
+        config: usable(config),
+        clock,
+        log,
+        storeOptions: {
+          maxConnections: CONNECTIONS,
+          ...(onVercel ? { idleTimeoutMs: IDLE_MS, onPool: attachDatabasePool } : {}),
+        },
+      }).catch((error) => {
+        opening = null;
+        throw error;
+      });
+      return opening;
+    },
+  };
+}
+
+/** @throws RefusedError that names every setting that is wrong. */
+function usable(result: ConfigResult): Config & { readonly accounts: NonNullable<Config['accounts']> } {
+  if (result.kind === 'problems') {
+    const [first] = result.problems;
+    throw new RefusedError(`the settings have problems:\n${describeProblems(result.problems)}`, {
+      setting: first?.variable ?? 'the environment',
+    });
+  }
+  const { accounts } = result.config;
+  if (accounts === null) throw new RefusedError('there are no accounts', { setting: 'DEVIN_OUTPOSTS_TOKEN' });
+  return { ...result.config, accounts };
+}

@@ -1,0 +1,7 @@
+/** The token of a session's hook: the address of its run, and the lock against a second one. */
+export const hookToken = (sessionId: string): string => `session:${sessionId}`;
+
+/** What is sent to a session's run; it says nothing but that the row should be read. */
+export interface Ring {
+  readonly type: 'look';
+}

@@ -1,0 +1,82 @@
+/**
+ * One wake-up of a session's run: drives the actor until it waits for longer
+ * than is worth a sleep of the run, and says for how long.
+ *
+ * Trouble that passes is a short sleep, never an error: a run that failed
+ * would have to be missed by the cron before the session moves again.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { deployment } from '../deployment.js';
+import { messageOf, RefusedError, TransientError } from '../errors.js';
+import { assemble, type Parts } from '../parts.js';
+import { type DriveAnswer, drive } from '../runtime/drive.js';
+import { isAtRest } from '../runtime/level.js';
+
+export type Turn =
+  /** Nothing to do before that, in milliseconds of the wall. */
+  | { readonly kind: 'sleeps'; readonly sleepMs: number }
+  /** This run has nothing more to do; news or the cron start another. */
+  | { readonly kind: 'rests'; readonly why: DriveAnswer['kind'] };
+
+/** What one wake-up may take, by the wall; well inside a function's time. */
+const BUDGET_MS = 45_000;
+/** Shorter waits are spent inside the wake-up: a sleep of the run costs five events. */
+const SHORT_MS = 6_000;
+/** The engine sleeps whole seconds, at least one. */
+const LEAST_SLEEP_MS = 1_000;
+/** A run looks at its row at least this often. */
+const MOST_SLEEP_MS = 10 * 60_000;
+/** Pauses after trouble. */
+const TROUBLE_MS = 15_000;
+const REFUSED_MS = 60_000;
+
+export async function takeTurn(sessionId: string): Promise<Turn> {
+  const host = deployment();
+  try {
+    return await turn(assemble(await host.base()), sessionId, host.speed);
+  } catch (error) {
+    host.log(`${sessionId}: ${messageOf(error)}`);
+    if (error instanceof RefusedError) return { kind: 'sleeps', sleepMs: REFUSED_MS };
+    if (error instanceof TransientError)
+      return { kind: 'sleeps', sleepMs: Math.max(error.retryAfterMs ?? 0, TROUBLE_MS) };
+    throw error;
+  }
+}
+
+async function turn(parts: Parts, sessionId: string, speed: number): Promise<Turn> {
+  const { store, kind, clock, log } = parts;
+  const endAt = performance.now() + BUDGET_MS;
+  // A name of its own: the lease lets the same owner in twice.
+  const deps = { store, kind, clock, log, owner: `run-${randomUUID()}`, random: Math.random };
+  for (;;) {
+    const leftMs = endAt - performance.now();
+    const answer = await drive(deps, sessionId, { budgetMs: leftMs });
+    const waitMs = waitOf(answer, parts, speed);
+    if (waitMs === null) return { kind: 'rests', why: answer.kind };
+    if (waitMs > Math.min(SHORT_MS, endAt - performance.now())) {
+      return { kind: 'sleeps', sleepMs: Math.min(MOST_SLEEP_MS, Math.max(LEAST_SLEEP_MS, waitMs)) };
+    }
+    await pause(waitMs);
+  }
+}
+
+/** How long the answer leaves the actor alone, in milliseconds of the wall; null: this run is not needed. */
+function waitOf(answer: DriveAnswer, { kind, clock }: Parts, speed: number): number | null {
+  switch (answer.kind) {
+    case 'rests':
+      if (isAtRest(kind, answer.state)) return null;
+      return answer.wakeAt === null ? MOST_SLEEP_MS : wallMs(answer.wakeAt - clock.now(), speed);
+    case 'busy':
+      return wallMs(answer.wakeAt - clock.now(), speed);
+    case 'stale':
+    case 'more':
+      return LEAST_SLEEP_MS;
+    case 'superseded':
+    case 'quarantined':
+    case 'absent':
+      return null;
+  }
+}
+
+const wallMs = (ms: number, speed: number): number => Math.max(0, Math.ceil(ms / speed));
