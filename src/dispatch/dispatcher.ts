@@ -24,6 +24,8 @@ export interface DispatcherDeps {
   readonly pollIntervalMs: number;
   random(): number;
   log?(line: string): void;
+  /** Hears of each complete look. */
+  onLook?(): void;
 }
 
 export class Dispatcher {
@@ -96,6 +98,7 @@ export class Dispatcher {
         this.#problem = null;
         this.#troubled = false;
         this.#lookedAt = clock.now();
+        this.#deps.onLook?.();
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
