@@ -80,6 +80,7 @@ async function launch(
     remoteSha: null,
     launchId,
     grant: { gatewayUrl: rig.devin.gatewayUrl, connectToken: token },
+    doorbell: null,
   };
   const connected = rig.event(id, ({ kind }) => kind === 'connected');
   const session = sandbox.currentSession();

@@ -19,6 +19,7 @@ export interface Vm {
 }
 export interface Claimant {
   readonly sessionId: string;
+  readonly episode: number;
   readonly acceptorId: string;
 }
 

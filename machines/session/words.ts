@@ -11,6 +11,7 @@ interface Args {
 export const session = ({ context }: Args) => ({ sessionId: context.sessionId });
 export const claimant = ({ context }: Args) => ({
   sessionId: context.sessionId,
+  episode: context.episode,
   acceptorId: acceptorOf(context),
 });
 export const disk = ({ context }: Args) => ({

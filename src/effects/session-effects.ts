@@ -7,8 +7,8 @@
 import type { Claimant, sessionEffects as declared, StopAnswer } from '../../machines/session/effects.js';
 import { isEnded } from '../../machines/session/facts.js';
 import { BugError } from '../errors.js';
-import type { Fleet } from '../ports/fleet.js';
-import type { SandboxHost, SandboxSight } from '../ports/sandbox.js';
+import type { Fleet, SessionPolicy } from '../ports/fleet.js';
+import type { Doorbell, SandboxHost, SandboxSight } from '../ports/sandbox.js';
 import type { EffectCall, Effects } from '../runtime/actor.js';
 import { Claims } from './claims.js';
 
@@ -17,10 +17,27 @@ export interface SessionEffectDeps {
   readonly host: SandboxHost;
   /** The tags that make a session's sandbox ours. */
   tagsOf(sessionId: string): Readonly<Record<string, string>>;
+  /** How the vm of an episode may say "look now"; null, or not given: nobody is there to hear it. */
+  readonly doorbellOf?: (sessionId: string, episode: number) => Doorbell | null;
+  /** Lets the doorbell's host through for restricted sessions whose own list lacks it. They have no doorbell otherwise. */
+  readonly bellForRestricted?: boolean;
 }
 
-export function createSessionEffects({ fleet, host, tagsOf }: SessionEffectDeps): Effects<typeof declared> {
+export function createSessionEffects(deps: SessionEffectDeps): Effects<typeof declared> {
+  const { fleet, host, tagsOf } = deps;
   const claims = new Claims(fleet);
+
+  /** The doorbell that a session under this policy can ring. */
+  const doorbellFor = ({ sessionId, episode }: Claimant, policy: SessionPolicy): Doorbell | null => {
+    const doorbell = deps.doorbellOf?.(sessionId, episode) ?? null;
+    if (doorbell === null) return null;
+    return deps.bellForRestricted === true || host.allows(policy, doorbell.url) ? doorbell : null;
+  };
+  /** URLs beside the gateway's that it needs under a restriction. */
+  const alsoNeeded = (claimant: Claimant, policy: SessionPolicy): string[] => {
+    const doorbell = doorbellFor(claimant, policy);
+    return doorbell === null ? [] : [doorbell.url];
+  };
 
   /** The sandbox of a session, unless another's stands under its name. */
   const findOurs = async (
@@ -62,6 +79,7 @@ export function createSessionEffects({ fleet, host, tagsOf }: SessionEffectDeps)
         tags: tagsOf(claimant.sessionId),
         policy: held.policy,
         gatewayUrl: held.grant.gatewayUrl,
+        alsoNeeded: alsoNeeded(claimant, held.policy),
       };
       const opened = await host.open(spec, () => call.fence(), call.signal);
       const at = call.now();
@@ -72,7 +90,9 @@ export function createSessionEffects({ fleet, host, tagsOf }: SessionEffectDeps)
       const held = await claims.obtain(claimant, call);
       if (held.kind !== 'held') return held;
       await call.fence();
-      const spec = { sessionId: claimant.sessionId, remoteSha: held.remoteSha, launchId, grant: held.grant };
+      const { grant, policy, remoteSha } = held;
+      const doorbell = doorbellFor(claimant, policy);
+      const spec = { sessionId: claimant.sessionId, remoteSha, launchId, grant, doorbell };
       const launched = await host.launch(vm, spec, call.signal);
       claims.forget(claimant);
       const at = call.now();
@@ -91,7 +111,9 @@ export function createSessionEffects({ fleet, host, tagsOf }: SessionEffectDeps)
       const held = await claims.claim(claimant, call);
       if (held.kind !== 'held') return held;
       await call.fence();
-      const applied = await host.applyPolicy(vm, held.policy, held.grant.gatewayUrl, call.signal);
+      const { grant, policy } = held;
+      const needed = alsoNeeded(claimant, policy);
+      const applied = await host.applyPolicy(vm, policy, grant.gatewayUrl, needed, call.signal);
       const at = call.now();
       return applied.kind === 'applied'
         ? { kind: 'secured', at, policyDigest: applied.policyDigest, claim: held.claim }

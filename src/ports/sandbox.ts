@@ -38,6 +38,8 @@ export interface SandboxSpec {
   readonly policy: SessionPolicy;
   /** Needed so that the gateway's host can be let through. */
   readonly gatewayUrl: string;
+  /** Further URLs whose hosts are let through whatever the policy says. */
+  readonly alsoNeeded: readonly string[];
 }
 
 export type OpenAnswer =
@@ -55,12 +57,21 @@ export type OpenAnswer =
   /** A sandbox of that name runs with other tags: it is not ours to touch. */
   | { readonly kind: 'foreign' };
 
+/** Where the vm's supervisor says "look now", and with which key. It opens nothing and carries no facts. */
+export interface Doorbell {
+  /** https, or http on loopback; any other is never called. */
+  readonly url: string;
+  readonly key: string;
+}
+
 export interface LaunchSpec {
   readonly sessionId: string;
   readonly remoteSha: string | null;
   /** Distinguishes this launch from any earlier one in the same files: a stale pid file of a restored disk names another. */
   readonly launchId: string;
   readonly grant: ConnectGrant;
+  /** Rung when the remote was started, could not be started, or has ended; null: nobody is called. */
+  readonly doorbell: Doorbell | null;
 }
 
 /** What the supervisor's files, and the lock that dies with its process, say of the remote. */
@@ -83,6 +94,8 @@ export type StopAnswer =
   | { readonly kind: 'stopping' };
 
 export interface SandboxHost {
+  /** Whether the policy itself lets a session reach the URL's host; what is let through besides does not count. */
+  allows(policy: SessionPolicy, url: string): boolean;
   /** Reads a sandbox without waking it; null when there is none. One call. */
   find(name: string, signal: AbortSignal): Promise<SandboxSight | null>;
   /**
@@ -104,6 +117,7 @@ export interface SandboxHost {
     vm: VmRef,
     policy: SessionPolicy,
     gatewayUrl: string,
+    alsoNeeded: readonly string[],
     signal: AbortSignal,
   ): Promise<{ kind: 'applied'; policyDigest: string } | { kind: 'vmGone' }>;
   /**

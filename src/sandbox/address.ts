@@ -21,6 +21,11 @@ export function canonicalHost(text: string): string | null {
   return /(^|\.)(\d+|0x[0-9a-f]*)$/.test(name) ? null : glob + name;
 }
 
+/** A URL's hostname that names this machine. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
 /** An address or CIDR as a CIDR without host bits: `10.1.2.3/8` is `10.0.0.0/8`, `::1` is `::1/128`. */
 export function canonicalSubnet(text: string): string | null {
   const [address = '', prefix, ...rest] = text.split('/');

@@ -11,7 +11,7 @@ import { GoneError } from './failures.js';
 import { extendVm, removeSandbox, stopVm } from './lifetime.js';
 import { listSandboxes } from './list.js';
 import { openSandbox } from './open.js';
-import { applyNetworkPolicy, networkPolicy } from './policy.js';
+import { allowsHost, applyNetworkPolicy, networkPolicy } from './policy.js';
 import { createRemotes } from './remotes.js';
 import { checkSettings, type SandboxHostOptions, type Workshop } from './settings.js';
 import { isOurs, sightOf } from './sights.js';
@@ -29,13 +29,15 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
 
   return {
     ...createRemotes(cloud, settings.staticBaseUrl),
+    allows: allowsHost,
     async find(name, signal) {
       const sandbox = await cloud.read(name, signal);
       return sandbox && sightOf(sandbox, remoteClock);
     },
     open: (spec, fence, signal) => openSandbox(workshop, spec, fence, signal),
-    async applyPolicy(vm, policy, gatewayUrl, signal) {
-      const wanted = networkPolicy(policy, [gatewayUrl, settings.staticBaseUrl], onOddity);
+    async applyPolicy(vm, policy, gatewayUrl, alsoNeeded, signal) {
+      const needed = [gatewayUrl, settings.staticBaseUrl, ...alsoNeeded];
+      const wanted = networkPolicy(policy, needed, onOddity);
       try {
         const policyDigest = await applyNetworkPolicy(cloud, vm, wanted, undefined, signal);
         return { kind: 'applied', policyDigest };

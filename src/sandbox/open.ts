@@ -33,7 +33,8 @@ export async function openSandbox(
   signal: AbortSignal,
 ): Promise<OpenAnswer> {
   const { cloud, settings, onOddity } = workshop;
-  const policy = networkPolicy(spec.policy, [spec.gatewayUrl, settings.staticBaseUrl], onOddity);
+  const needed = [spec.gatewayUrl, settings.staticBaseUrl, ...spec.alsoNeeded];
+  const policy = networkPolicy(spec.policy, needed, onOddity);
   const job: Job = { ...workshop, spec, policy, tags: { ...spec.tags, ...settings.tags }, fence, signal };
   try {
     const there = await cloud.read(spec.name, signal);

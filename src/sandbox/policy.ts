@@ -25,18 +25,37 @@ export function networkPolicy(
   onOddity: (message: string) => void,
 ): NetworkPolicy {
   if (!policy.enabled) return 'allow-all';
-  const domains = new Set<string>();
-  const subnets = new Set<string>();
+  const { domains, subnets } = allowList(policy, onOddity);
   for (const url of needed) {
-    const { host, subnet } = place(URL.canParse(url) ? new URL(url).hostname : '');
+    const { host, subnet } = placeOf(url);
     if (host === null && subnet === null) {
       throw new RefusedError('network policy: a host that every session needs cannot be read', {
-        setting: 'DEVIN_WORKER_STATIC_BASE_URL or the gateway address that Devin sends',
+        setting: 'DEVIN_WORKER_STATIC_BASE_URL, PUBLIC_URL or the gateway address that Devin sends',
       });
     }
     if (host !== null) domains.add(host);
     if (subnet !== null) subnets.add(subnet);
   }
+  return {
+    allow: [...domains].sort(),
+    ...(subnets.size > 0 && { subnets: { allow: [...subnets].sort() } }),
+  };
+}
+
+/** Whether a session's own list covers the URL's host. An address counts only where it is listed by itself. */
+export function allowsHost(policy: SessionPolicy, url: string): boolean {
+  if (!policy.enabled) return true;
+  const { domains, subnets } = allowList(policy, () => {});
+  const { host, subnet } = placeOf(url);
+  if (host === null) return subnet !== null && subnets.has(subnet);
+  const parents = host.split('.').map((_, index, labels) => `*.${labels.slice(index + 1).join('.')}`);
+  return [host, ...parents].some((pattern) => domains.has(pattern));
+}
+
+/** What the session's own list opens, in canonical spelling. */
+function allowList(policy: Extract<SessionPolicy, { enabled: true }>, onOddity: (message: string) => void) {
+  const domains = new Set<string>();
+  const subnets = new Set<string>();
   for (const entry of policy.hosts) {
     const { host, subnet } = place(entry);
     if (host !== null) domains.add(host);
@@ -48,10 +67,7 @@ export function networkPolicy(
     if (subnet !== null) subnets.add(subnet);
     else onOddity(`network policy: dropped the network ${quoted(entry)}`);
   }
-  return {
-    allow: [...domains].sort(),
-    ...(subnets.size > 0 && { subnets: { allow: [...subnets].sort() } }),
-  };
+  return { domains, subnets };
 }
 
 /** Short and comparable; spelling and order do not matter. */
@@ -96,6 +112,8 @@ function normalForm(policy: NetworkPolicy): unknown {
     unique(list.map((entry) => canonicalSubnet(entry) ?? entry));
   return ['custom', unique(domains), networks(subnets.allow), networks(subnets.deny)];
 }
+
+const placeOf = (url: string) => place(URL.canParse(url) ? new URL(url).hostname : '');
 
 function place(entry: string): { host: string | null; subnet: string | null } {
   const host = canonicalHost(entry);

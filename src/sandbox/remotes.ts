@@ -121,10 +121,9 @@ async function lookOnce(
 
 /** What no environment can carry. */
 function checked(spec: LaunchSpec): LaunchSpec {
-  const { sessionId, remoteSha, grant } = spec;
-  if (
-    [sessionId, remoteSha ?? '', grant.gatewayUrl, grant.connectToken].some((value) => value.includes('\0'))
-  ) {
+  const { sessionId, remoteSha, grant, doorbell } = spec;
+  const values = [sessionId, remoteSha, grant.gatewayUrl, grant.connectToken, doorbell?.url, doorbell?.key];
+  if (values.some((value) => value?.includes('\0'))) {
     throw new ContractError(
       `launch the remote of ${JSON.stringify(sessionId)}: a value with a NUL character`,
     );

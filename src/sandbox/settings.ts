@@ -6,6 +6,7 @@
 import { RefusedError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { RemoteClock } from '../remote-clock.js';
+import { isLoopback } from './address.js';
 import type { Cloud } from './cloud.js';
 
 export interface SandboxCredentials {
@@ -59,7 +60,7 @@ export interface Workshop {
 /** @throws RefusedError naming the setting. */
 export function checkSettings({ staticBaseUrl, tags }: SandboxSettings): void {
   const url = URL.canParse(staticBaseUrl) ? new URL(staticBaseUrl) : null;
-  const loopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '');
+  const loopback = isLoopback(url?.hostname ?? '');
   const plain =
     url !== null && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
   if (!plain || !(url.protocol === 'https:' || (url.protocol === 'http:' && loopback))) {

@@ -4,7 +4,8 @@
  * Its text is fixed; everything from outside travels in the environment and is
  * only ever expanded inside quotes. It never executes what it has not verified,
  * never lets two remotes live at once, and never shows the remote a variable
- * outside the contract.
+ * outside the contract. It rings the doorbell, if it was given one, whenever a
+ * look would find something new; that delays nothing and may fail.
  *
  * Files, below `.outpost/` in the vm's working directory:
  *
@@ -22,13 +23,15 @@
  */
 import { createHash } from 'node:crypto';
 import type { LaunchSpec } from '../ports/sandbox.js';
+import { isLoopback } from './address.js';
 
 /** Exit code of a launch that found another one at work, and of a wait that ran out. */
 export const NOT_FIRST = 75;
 
-/** The command's environment carries the connect token; its arguments carry nothing. */
+/** The command's environment carries the connect token and the doorbell's key; its arguments carry nothing. */
 export function launchCommand(spec: LaunchSpec, staticBaseUrl: string) {
   const loopback = staticBaseUrl.startsWith('http:');
+  const bell = spec.doorbell !== null && isSafe(spec.doorbell.url) ? spec.doorbell : { url: '', key: '' };
   return {
     cmd: 'bash',
     args: ['-c', LAUNCH_SCRIPT],
@@ -40,8 +43,16 @@ export function launchCommand(spec: LaunchSpec, staticBaseUrl: string) {
       OUTPOST_REMOTE_SHA: spec.remoteSha ?? '',
       OUTPOST_STATIC_BASE: staticBaseUrl.replace(/\/+$/, ''),
       OUTPOST_PROTO: loopback ? '=http,https' : '=https',
+      OUTPOST_BELL_URL: bell.url,
+      OUTPOST_BELL_KEY: bell.key,
     },
   };
+}
+
+/** A key travels there: https, or http on this machine. */
+function isSafe(url: string): boolean {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 /** A launch id in letters and digits, whatever it was made of. */
@@ -54,13 +65,27 @@ set -u
 LC_ALL=C
 state=$PWD/.outpost workspace=$PWD/workspace
 remote= stopping= interrupted= digest=
+bell_url=$OUTPOST_BELL_URL bell_key=$OUTPOST_BELL_KEY
+unset OUTPOST_BELL_URL OUTPOST_BELL_KEY
 
 note() {
   printf '%s\\n' "$OUTPOST_LAUNCH $*" >"$state/launch.new" && mv -f "$state/launch.new" "$state/launch"
 }
 fail() {
   note failed "$1" "$2"
+  ring
   exit 70
+}
+# In a process of its own, without the lock, that gives up after about two minutes. The key is not among its
+# arguments; curl tries again after network errors, 429 and 5xx, and follows no redirect.
+ring() {
+  [[ -n $bell_url ]] || return
+  (
+    exec 9>&-
+    exec timeout -s KILL 150 curl -q --silent --globoff --connect-timeout 10 --max-time 15 \\
+      --retry 7 --retry-all-errors --retry-max-time 120 --header @- --data '' --url "$bell_url" \\
+      < <(printf 'authorization: Bearer %s\\n' "$bell_key")
+  ) >/dev/null 2>&1 &
 }
 # Sets "birth": when a process started, in ticks since boot; empty for one that is gone.
 born_at() {
@@ -181,6 +206,7 @@ remote=$!
 exec 8>&-
 [[ -z $stopping ]] || kill -TERM "$remote"
 note started
+ring
 
 while :; do
   interrupted=
@@ -189,5 +215,6 @@ while :; do
   [[ -n $interrupted ]] || break
 done
 note exited "$code"
+ring
 exit "$code"
 `;

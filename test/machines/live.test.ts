@@ -18,7 +18,9 @@ it('the same definition run live -> serves, with its deadlines as delays', async
 });
 
 it('an effect that nobody implements -> says which', async () => {
-  const actor = createActor(sessionEffects.releaseClaim, { input: { sessionId: 's', acceptorId: 'a' } });
+  const actor = createActor(sessionEffects.releaseClaim, {
+    input: { sessionId: 's', episode: 1, acceptorId: 'a' },
+  });
   const failed = new Promise((resolve) => actor.subscribe({ error: resolve }));
   actor.start();
   expect(String(await failed)).toContain('releaseClaim');

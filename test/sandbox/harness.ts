@@ -26,12 +26,12 @@ export function useCloud(): void {
 export function specOf(change: Partial<SandboxSpec> = {}): SandboxSpec {
   count += 1;
   const tags = { session: `devin-${count}` };
-  return { name: `s${count}`, tags, policy: OPEN, gatewayUrl: GATEWAY, ...change };
+  return { name: `s${count}`, tags, policy: OPEN, gatewayUrl: GATEWAY, alsoNeeded: [], ...change };
 }
 
 export function launchOf(launchId = 'l1', change: Partial<LaunchSpec> = {}): LaunchSpec {
   const grant = { gatewayUrl: GATEWAY, connectToken: 'cog_secret' };
-  return { sessionId: 'devin-1', remoteSha: SHA, launchId, grant, ...change };
+  return { sessionId: 'devin-1', remoteSha: SHA, launchId, grant, doorbell: null, ...change };
 }
 
 export function viewOf(name: string) {

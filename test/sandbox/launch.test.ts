@@ -1,97 +1,28 @@
-/** The supervisor's script in a real bash, with a directory in place of a vm. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+/** The supervisor's script: what it starts, what it refuses, and what it leaves behind. */
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { LaunchSpec, RemoteSight } from '../../src/ports/sandbox.js';
-import { lookCommand, readLook, waitCommand } from '../../src/sandbox/sight.js';
-import { launchCommand, NOT_FIRST } from '../../src/sandbox/supervisor.js';
-import { makeDirectory, REMOTE, SHA, type StaticHost, startStaticHost, until } from './support.js';
+import { describe, expect, test } from 'vitest';
+import type { LaunchSpec } from '../../src/ports/sandbox.js';
+import { waitCommand } from '../../src/sandbox/sight.js';
+import { NOT_FIRST } from '../../src/sandbox/supervisor.js';
+import {
+  dir,
+  ended,
+  finish,
+  launch,
+  look,
+  pids,
+  readOr,
+  running,
+  started,
+  starts,
+  statics,
+  useDirectory,
+} from './directory.js';
+import { REMOTE, SHA, until } from './support.js';
 
-let statics: StaticHost;
-let dir: string;
-const started: ChildProcess[] = [];
-
-beforeAll(async () => {
-  statics = await startStaticHost();
-});
-afterAll(() => statics.close());
-beforeEach(async () => {
-  dir = await makeDirectory();
-  statics.files.clear();
-  statics.asked.length = 0;
-  statics.publish(SHA, REMOTE);
-});
-afterEach(async () => {
-  for (const pid of pids()) kill(pid);
-  await Promise.all(started.splice(0).map((child) => ended(child)));
-  await until('all processes gone', async () => pids().length === 0);
-  rmSync(dir, { recursive: true, force: true });
-});
-
-/** Everything that works in the directory, orphans included. */
-function pids(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && readOr('', `/proc/${name}/environ`).includes(`HOME=${dir}\0`))
-    .map(Number);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
-}
-
-function readOr(otherwise: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return otherwise;
-  }
-}
-
-function launch(
-  change: Partial<LaunchSpec> = {},
-  base = statics.url,
-  env: NodeJS.ProcessEnv = {},
-): ChildProcess {
-  const spec = {
-    sessionId: 'devin-1',
-    remoteSha: SHA,
-    launchId: 'first',
-    grant: { gatewayUrl: 'http://127.0.0.1:9/', connectToken: 'tok' },
-    ...change,
-  };
-  const command = launchCommand(spec, base);
-  const child = spawn(command.cmd, command.args, {
-    cwd: dir,
-    env: { PATH: process.env.PATH, HOME: dir, ...env, ...command.env },
-    stdio: 'ignore',
-  });
-  started.push(child);
-  return child;
-}
-
-function ended(child: ChildProcess): Promise<number | string | null> {
-  if (child.exitCode !== null || child.signalCode !== null)
-    return Promise.resolve(child.exitCode ?? child.signalCode);
-  return new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
-}
-
-function look(launchId = 'first'): Promise<RemoteSight> {
-  return new Promise((resolve, reject) =>
-    execFile(lookCommand.cmd, lookCommand.args, { cwd: dir }, (error, stdout) =>
-      error ? reject(error) : resolve(readLook(stdout, launchId)),
-    ),
-  );
-}
-
-const running = (launchId = 'first') =>
-  until('the remote runs', async () => (await look(launchId)).kind === 'running' && starts().length > 0);
-const starts = () => readOr('', join(dir, 'workspace/starts')).split('\n').filter(Boolean);
-const finish = (code: number) => writeFileSync(join(dir, 'workspace/done'), String(code));
+useDirectory();
 
 describe('a remote that comes up', () => {
   test('starting, running, exited: the look follows, and the command ends with the same code', async () => {
@@ -119,7 +50,8 @@ describe('a remote that comes up', () => {
 
   test('its environment is the contract and nothing else', async () => {
     statics.publish(SHA, '#!/bin/bash\ncat /proc/$$/environ >names\nexit 0\n');
-    const child = launch({}, statics.url, {
+    const doorbell = { url: 'http://127.0.0.1:9/bell', key: 'key' };
+    const child = launch({ doorbell }, statics.url, {
       LANG: 'C.UTF-8',
       AWS_SECRET: 'x',
       'BASH_FUNC_f%%': '() { :; }',

@@ -87,7 +87,7 @@ describe('launch, look and wait', () => {
       expect(await each.look(vm, 'l1', never)).toEqual({ kind: 'vmGone' });
       expect(await each.launch(vm, launchOf('l2'), never)).toEqual({ kind: 'vmGone' });
       expect(await each.awaitExit(vm, 'l1', never)).toBe('ended');
-      expect(await each.applyPolicy(vm, CLOSED, GATEWAY, never)).toEqual({ kind: 'vmGone' });
+      expect(await each.applyPolicy(vm, CLOSED, GATEWAY, [], never)).toEqual({ kind: 'vmGone' });
       expect(await each.extendTo(vm, Date.now() + 9_000_000, noFence, never)).toEqual({ kind: 'vmGone' });
     }
     expect(viewOf(vm.name)).toMatchObject({ status: 'stopped' });
