@@ -28,7 +28,7 @@ import {
 } from './session/words.js';
 
 /** Grows with every change of the chart or of the context's shape; `migrations` of its kind say how old rows follow. */
-export const SESSION_VERSION = 1;
+export const SESSION_VERSION = 2;
 
 /** `now` serves live actors only (inspector, demonstrations): the durable interpreter reads deadlines itself. */
 export function createSessionMachine(rules: SessionRules = sessionRules(), now: () => number = () => 0) {
@@ -40,7 +40,7 @@ export function createSessionMachine(rules: SessionRules = sessionRules(), now: 
     initial: 'queued',
     on: {
       'queue.changed': { actions: 'noteFacts' },
-      'doorbell.rung': { actions: 'lookSoon' },
+      'doorbell.rung': { actions: 'hearBell' },
     },
     states: {
       queued: {

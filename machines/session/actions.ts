@@ -34,6 +34,7 @@ export function sessionPatches(rules: SessionRules) {
           policyKey: claim.policyKey,
           secureAgainAt: claim.policyKey === c.policyKey ? c.secureAgainAt : null,
         };
+  const probePauseMs = (c: SessionContext) => (c.bellHeard ? rules.probeEveryMs : rules.unheardProbeEveryMs);
   return {
     /** Other facts than those that were looked into may raise any suspicion again, even the same. */
     facts: (c: SessionContext, facts: SessionFacts): Patch => {
@@ -51,7 +52,8 @@ export function sessionPatches(rules: SessionRules) {
     /** The claim is ours after all. Says nothing about an end that the same facts hint at. */
     claimDismissal: (c: SessionContext): Patch =>
       isMissing(c) || isEnded(c.facts.status) ? {} : { dismissed: suspicionKey(c) },
-    lookSoon: (): Patch => ({ probeAt: 0 }),
+    /** Something happened in the vm, and word of it came through. */
+    bell: (): Patch => ({ probeAt: 0, bellHeard: true }),
 
     claim: (c: SessionContext, answer: ClaimAnswer): Patch => terms(c, answer.claim, answer.at),
     claimAgainLater: (_: SessionContext, { at }: At): Patch => ({ renewAt: at + rules.tryAgainMs }),
@@ -60,6 +62,7 @@ export function sessionPatches(rules: SessionRules) {
       ...terms(c, answer.claim, answer.at),
       hasDisk: true,
       stopFor: 'release',
+      settlingSince: null,
       looks: 0,
       lookAt: null,
       secureAgainAt: null,
@@ -94,6 +97,7 @@ export function sessionPatches(rules: SessionRules) {
       launches: c.launches + 1,
       launchedAt: null,
       connected: false,
+      bellHeard: false,
       restartAt: null,
     }),
     launch: (c: SessionContext, answer: Extract<LaunchAnswer, { kind: 'launched' }>): Patch => ({
@@ -102,13 +106,14 @@ export function sessionPatches(rules: SessionRules) {
       looks: 0,
       lookAt: answer.at + backoffMs(rules.lookBackoffMs, 0),
     }),
+    settling: (c: SessionContext, { at }: At): Patch => ({ settlingSince: c.settlingSince ?? at }),
     lookLater: (c: SessionContext, { at }: At): Patch => ({
       looks: c.looks + 1,
       lookAt: at + backoffMs(rules.lookBackoffMs, c.looks),
     }),
     /** A healthy look: the next is due after the probe's pause, old suspicions may be raised anew. */
     probe: (c: SessionContext, { at }: At): Patch => ({
-      probeAt: at + rules.probeEveryMs,
+      probeAt: at + probePauseMs(c),
       looks: 0,
       // Between two reads of a suspended status, the pause is kept.
       lookAt: c.reads > 0 ? c.lookAt : null,
@@ -119,7 +124,7 @@ export function sessionPatches(rules: SessionRules) {
     }),
     /** A look that failed or found the remote still starting. */
     probeLater: (c: SessionContext, { at }: At): Patch => ({
-      probeAt: at + Math.min(rules.probeEveryMs, backoffMs(rules.lookBackoffMs, c.looks)),
+      probeAt: at + Math.min(probePauseMs(c), backoffMs(rules.lookBackoffMs, c.looks)),
       looks: c.looks + 1,
     }),
     crash: (c: SessionContext, answer: RemoteAnswer): Patch => ({
@@ -187,6 +192,7 @@ export function sessionPatches(rules: SessionRules) {
         launchedAt: null,
         connected: false,
         probeAt: null,
+        settlingSince: null,
         lookAt: null,
         looks: 0,
         reads: 0,

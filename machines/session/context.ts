@@ -49,6 +49,7 @@ export const OUTCOMES = [
   'cancelled',
   'stopped',
   'drained',
+  'neverSettled',
   'neverConnected',
   'claimExpired',
   'remoteCrashed',
@@ -99,11 +100,15 @@ export const sessionContextSchema = z.strictObject({
   launchedAt: instant,
   /** The row reported `running` under our claim since the latest launch. */
   connected: z.boolean(),
+  /** Word has come from the vm since the latest launch: its end will be told at once. */
+  bellHeard: z.boolean(),
   probeAt: instant,
   restartAt: instant,
   restarts: count,
   vmLosses: count,
 
+  /** Since when a sandbox that should run has been booting or stopping. */
+  settlingSince: instant,
   /** Looks since something started to settle, and when the next is due. */
   looks: count,
   lookAt: instant,
@@ -167,10 +172,12 @@ export const freshEpisode = {
   launches: 0,
   launchedAt: null,
   connected: false,
+  bellHeard: false,
   probeAt: null,
   restartAt: null,
   restarts: 0,
   vmLosses: 0,
+  settlingSince: null,
   looks: 0,
   lookAt: null,
   reads: 0,

@@ -15,6 +15,8 @@ export function sessionDeadlines(rules: SessionRules) {
   return {
     /** The claim lapses. Before a launch only: afterwards `connectBy` decides. */
     claimDeadline: (c) => (awaitsConnection(c) ? null : c.claimDeadlineAt),
+    /** A sandbox that neither comes up nor goes down is waited for no longer. */
+    settleBy: (c) => (c.settlingSince === null ? null : c.settlingSince + rules.settleWithinMs),
     /** Renew now. Not between a launch and the row's `running`: a claim that is kept alive hides a dead remote. */
     renewDue: (c) => (awaitsConnection(c) ? null : c.renewAt),
     /** The remote should have connected by now, and the row does not say that it has. */

@@ -25,6 +25,10 @@ export const isOurs = (context: SessionContext): boolean =>
 export const isConnected = (context: SessionContext): boolean =>
   isOurs(context) && context.facts.status === 'running';
 
+/** Nothing was launched in this episode yet; a vm that is up has its first launch ahead. */
+export const isUnlaunched = ({ vm, launches, launchedAt }: SessionContext): boolean =>
+  launchedAt === null && launches === (vm === null ? 0 : 1);
+
 /** What a closer look has answered; the allow list is judged by itself. */
 export const suspicionKey = ({ facts }: SessionContext): string =>
   [facts.presence, facts.phase, facts.status, facts.acceptorId].join(' ');

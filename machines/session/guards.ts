@@ -10,6 +10,7 @@ import {
   isOurs,
   isOver,
   isPresent,
+  isUnlaunched,
   suspicionKey,
 } from './facts.js';
 import type { SessionRules } from './rules.js';
@@ -25,6 +26,7 @@ interface Answer {
 /** Outcomes that count against a session: the next episode waits, and too many in a row park it. */
 export const FAILURES: ReadonlySet<Outcome | null> = new Set([
   'exited',
+  'neverSettled',
   'neverConnected',
   'claimExpired',
   'remoteCrashed',
@@ -41,8 +43,16 @@ export function sessionGuards(rules: SessionRules) {
     claimable: ({ context }: Args) => isClaimable(context) && context.dismissed !== suspicionKey(context),
     notClaimable: ({ context }: Args) => !isClaimable(context),
     connected: ({ context }: Args) => context.connected || isConnected(context),
+    /** News, as opposed to a row that has read so since before a launch. */
+    becameConnected: ({ context, event }: Args) =>
+      event.type === 'queue.changed' &&
+      !isConnected(context) &&
+      isConnected({ ...context, facts: event.facts }),
     terminated: ({ context }: Args) => isPresent(context) && context.facts.status === 'terminated',
     over: ({ context }: Args) => isPresent(context) && isOver(context.facts.status),
+    /** Asleep before anything was launched in this episode. Afterwards the word flickers and has to be confirmed. */
+    asleepBeforeLaunch: ({ context }: Args) =>
+      isPresent(context) && context.facts.status === 'suspended' && isUnlaunched(context),
     overOrMissing: ({ context }: Args) =>
       !isDismissed(context) && (isMissing(context) || isOver(context.facts.status)),
     seemsSuspended: ({ context }: Args) =>

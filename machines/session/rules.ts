@@ -15,6 +15,10 @@ export interface SessionRules {
   readonly rollOverMarginMs: number;
   /** Pause between two looks at a healthy remote (PROBE_INTERVAL_MS). */
   readonly probeEveryMs: number;
+  /** The same while no word has come from the vm, so that nobody may tell us of its end. */
+  readonly unheardProbeEveryMs: number;
+  /** How long a sandbox may be booting or stopping before an episode that needs it is given up. */
+  readonly settleWithinMs: number;
   /** A claim is renewed when less than this, or a third of its life, is left. */
   readonly renewMarginMs: number;
   /** Least pause between two renewals of one claim. */
@@ -59,12 +63,15 @@ const day = 24 * 60 * minute;
 
 export function sessionRules(settings: Partial<SessionRules> = {}): SessionRules {
   const sandboxTimeoutMs = settings.sandboxTimeoutMs ?? 20 * minute;
+  const probeEveryMs = settings.probeEveryMs ?? 2 * minute;
   return {
     sandboxTimeoutMs,
     headroomMs: Math.min(10 * minute, sandboxTimeoutMs / 2),
     maxLifetimeMs: day,
     rollOverMarginMs: 5 * minute,
-    probeEveryMs: 2 * minute,
+    probeEveryMs,
+    unheardProbeEveryMs: probeEveryMs,
+    settleWithinMs: 15 * minute,
     renewMarginMs: minute,
     renewPauseMs: 5 * second,
     connectWithinMs: 5 * minute,

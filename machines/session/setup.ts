@@ -58,6 +58,7 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
     guards: sessionGuards(rules),
     delays: {
       claimDeadline: countdown(deadlines.claimDeadline),
+      settleBy: countdown(deadlines.settleBy),
       renewDue: countdown(deadlines.renewDue),
       connectBy: countdown(deadlines.connectBy),
       probeDue: countdown(deadlines.probeDue),
@@ -74,7 +75,7 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
       noteConnected: assign(() => patch.connected()),
       dismissFacts: assign(({ context }) => patch.dismissal(context)),
       dismissClaimDoubt: assign(({ context }) => patch.claimDismissal(context)),
-      lookSoon: assign(() => patch.lookSoon()),
+      hearBell: assign(() => patch.bell()),
 
       noteClaim: assign(({ context }, params: ClaimAnswer | Other) =>
         patch.claim(context, params as ClaimAnswer),
@@ -91,6 +92,7 @@ export function sessionSetup(rules: SessionRules, now: () => number) {
       noteLaunch: assign(({ context }, params: LaunchAnswer | Other) =>
         patch.launch(context, params as Launched),
       ),
+      noteSettling: assign(({ context }, params: At) => patch.settling(context, params)),
       lookLater: assign(({ context }, params: At) => patch.lookLater(context, params)),
       noteProbe: assign(({ context }, params: At) => patch.probe(context, params)),
       probeLater: assign(({ context }, params: At) => patch.probeLater(context, params)),

@@ -41,12 +41,12 @@ export const lookAtRemote = {
 export const endAs = (outcome: Outcome) => ({ type: 'noteOutcome', params: { outcome } }) as const;
 export const failed = { type: 'noteFailure', params: failure } as const;
 
-export const to = { release: '#session.snapshotting', serving: '#session.serving' } as const;
+export const to = { snapshotting: '#session.snapshotting', serving: '#session.serving' } as const;
 
 /** An operator, or a shutdown, takes the session off its vm. */
 export const operator = {
-  'stop.requested': { target: to.release, actions: endAs('stopped') },
-  'drain.requested': { target: to.release, actions: endAs('drained') },
+  'stop.requested': { target: to.snapshotting, actions: endAs('stopped') },
+  'drain.requested': { target: to.snapshotting, actions: endAs('drained') },
 } as const;
 
 /** A remote or vm that a look found in trouble; the same wherever the look was taken. */
@@ -54,15 +54,19 @@ const remoteAnswer = ({ event }: { event: { output: RemoteAnswer } }) => event.o
 export const troubles = [
   {
     guard: { type: 'remoteExitedCleanly', params: remoteAnswer },
-    target: to.release,
+    target: to.snapshotting,
     actions: endAs('exited'),
   },
   {
     guard: { type: 'unlaunchable', params: remoteAnswer },
-    target: to.release,
+    target: to.snapshotting,
     actions: { type: 'noteCrashOutcome', params: remoteAnswer },
   },
-  { guard: { type: 'vmGoneTooOften', params: remoteAnswer }, target: to.release, actions: endAs('vmLost') },
+  {
+    guard: { type: 'vmGoneTooOften', params: remoteAnswer },
+    target: to.snapshotting,
+    actions: endAs('vmLost'),
+  },
   {
     guard: { type: 'vmGone', params: remoteAnswer },
     target: '#session.provisioning.opening',
@@ -70,7 +74,7 @@ export const troubles = [
   },
   {
     guard: { type: 'restartsSpent', params: remoteAnswer },
-    target: to.release,
+    target: to.snapshotting,
     actions: { type: 'noteCrashOutcome', params: remoteAnswer },
   },
   { target: '#session.serving.coolingDown', actions: { type: 'noteCrash', params: remoteAnswer } },
@@ -78,5 +82,5 @@ export const troubles = [
 
 /** A vm of ours that runs although the session is at rest is stopped, which saves its disk. */
 export const strayVm = {
-  'sandbox.seen': { guard: 'seenAlive', target: to.release, actions: 'noteStrayVm' },
+  'sandbox.seen': { guard: 'seenAlive', target: to.snapshotting, actions: 'noteStrayVm' },
 } as const;

@@ -29,7 +29,7 @@ export function isAtRest(state: string): boolean {
   return step === null || step === 'released';
 }
 
-/** `serving.awaitingRunning` -> `serving · awaiting running`. */
+/** `serving.coolingDown` -> `serving · cooling down`. */
 export function stateInWords(state: string): string {
   return state.split('.').map(inWords).join(' · ');
 }

@@ -24,6 +24,15 @@ const PATIENCE: Readonly<Record<keyof typeof sessionEffects, number>> = {
   discardSandbox: Number.POSITIVE_INFINITY,
 };
 
+/** By the version that a row comes from. */
+const MIGRATIONS: ActorKind['migrations'] = {
+  /** It knew of no doorbell, and let a sandbox settle for ever. */
+  1: ({ context, ...saved }) => ({
+    ...saved,
+    context: { ...(context as object), bellHeard: false, settlingSince: null },
+  }),
+};
+
 export function createSessionKind(rules: SessionRules, effects: Effects<typeof sessionEffects>): ActorKind {
   return {
     name: 'session',
@@ -31,7 +40,7 @@ export function createSessionKind(rules: SessionRules, effects: Effects<typeof s
     machine: createSessionMachine(rules),
     contextSchema: sessionContextSchema,
     eventSchema: sessionEventSchema,
-    migrations: {},
+    migrations: MIGRATIONS,
     deadlines: sessionDeadlines(rules),
     effects,
     patience: (effect) => PATIENCE[effect as keyof typeof PATIENCE] ?? 5,

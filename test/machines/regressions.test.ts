@@ -43,15 +43,16 @@ function fire(snapshot: AnyMachineSnapshot, delay: string): AnyMachineSnapshot {
 const armed = (snapshot: AnyMachineSnapshot) =>
   timers(kind, snapshot).map(({ event }) => event.type.split('.')[2]);
 
-/** A session that is served since minute 0. */
-function serving(): AnyMachineSnapshot {
-  let snapshot = step(start(), { type: 'slot.granted' }).next;
-  snapshot = answer(snapshot, {
+/** A session that is claimed since minute 0; its vm is not up yet. */
+const opening = () =>
+  answer(step(start(), { type: 'slot.granted' }).next, {
     kind: 'claimed',
     at: 0,
     claim: { claimDeadlineAt: 5 * MINUTE, policyKey: 'open' },
   });
-  snapshot = answer(snapshot, {
+/** Its vm is up; nothing was launched yet. */
+const launching = (from = opening()) =>
+  answer(from, {
     kind: 'running',
     at: 0,
     claim: null,
@@ -61,10 +62,15 @@ function serving(): AnyMachineSnapshot {
     policyDigest: 'p',
     origin: 'created',
   });
-  snapshot = answer(snapshot, { kind: 'launched', at: 0, claim: null });
-  snapshot = answer(fire(snapshot, 'lookDue'), { kind: 'running', at: 0 });
-  return step(snapshot, row()).next;
+/** The command runs in the vm. */
+const confirming = (from = launching()) => answer(from, { kind: 'launched', at: 0, claim: null });
+/** A session that is served since minute 0. */
+function serving(from = confirming()): AnyMachineSnapshot {
+  return step(answer(fire(from, 'lookDue'), { kind: 'running', at: 0 }), row()).next;
 }
+/** The same session while its vm is exchanged for a new one. */
+const rollingOver = () =>
+  answer(fire(serving(), 'rollOverDue'), { kind: 'stopped', at: 24 * 60 * MINUTE, saved: true });
 const probe = (snapshot: AnyMachineSnapshot, output: object) => answer(fire(snapshot, 'probeDue'), output);
 
 describe('a session that is served', () => {
@@ -175,5 +181,92 @@ describe('a session on its way to rest', () => {
     const granted = step(start(), { type: 'slot.granted' }).next;
     const over = answer(granted, { kind: 'over', at: 0 });
     expect(stateOf(answer(over, { at: 1 }))).toBe('released.resting');
+  });
+});
+
+describe('a session that is being provisioned', () => {
+  it('suspended after its claim and before its vm is up -> no boot: it rests', () => {
+    const asleep = step(opening(), row({ status: 'suspended' })).next;
+    expect(stateOf(asleep)).toBe('snapshotting.stopping');
+    const released = answer(answer(asleep, { kind: 'absent', at: 1 }), { at: 2 });
+    expect(stateOf(released)).toBe('released.resting');
+    expect(context(released).outcome).toBe('suspended');
+  });
+
+  it('suspended when its vm has just come up -> nothing is launched in it', () => {
+    const asleep = step(launching(), row({ status: 'suspended' })).next;
+    expect(stateOf(asleep)).toBe('snapshotting.stopping');
+  });
+
+  it('the row reads suspended once something was launched, or during a roll-over -> the launch goes on', () => {
+    const suspended = row({ status: 'suspended' });
+    expect(stateOf(step(confirming(), suspended).next)).toBe('provisioning.confirming');
+    const booting = step(rollingOver(), suspended).next;
+    expect(stateOf(booting)).toBe('provisioning.opening');
+    expect(stateOf(step(launching(booting), suspended).next)).toBe('provisioning.launching');
+  });
+
+  it('its sandbox never settles -> given up after 15 minutes, and the claim is not kept alive any longer', () => {
+    let snapshot = answer(opening(), { kind: 'settling', at: MINUTE });
+    expect(kind.deadlines.settleBy?.(context(snapshot) as never)).toBe(16 * MINUTE);
+    snapshot = answer(fire(snapshot, 'lookDue'), { kind: 'settling', at: 10 * MINUTE });
+    expect(kind.deadlines.settleBy?.(context(snapshot) as never)).toBe(16 * MINUTE);
+    const stopping = fire(snapshot, 'settleBy');
+    expect(context(stopping)).toMatchObject({ outcome: 'neverSettled', stopFor: 'release' });
+    const waiting = answer(stopping, { kind: 'stopping', at: 16 * MINUTE });
+    expect([stateOf(waiting), ...armed(waiting)]).toEqual(['snapshotting.waiting', 'lookDue']);
+    const released = answer(fire(waiting, 'lookDue'), { kind: 'stopped', at: 17 * MINUTE, saved: false });
+    expect(stateOf(answer(released, { at: 17 * MINUTE }))).toBe('released.coolingOff');
+  });
+
+  it('its sandbox settles in time -> the next wait is counted anew', () => {
+    const settled = launching(fire(answer(opening(), { kind: 'settling', at: MINUTE }), 'lookDue'));
+    expect(kind.deadlines.settleBy?.(context(settled) as never)).toBeNull();
+  });
+
+  it('the row says running under its claim -> looked at at once, and only once for the same word', () => {
+    const looking = step(confirming(), row()).next;
+    expect(stateOf(looking)).toBe('provisioning.looking');
+    const again = step(answer(looking, { kind: 'starting', at: 1 }), row({ hasClaimDeadline: true })).next;
+    expect(stateOf(again)).toBe('provisioning.confirming');
+  });
+
+  it('its doorbell rings -> looked at at once', () => {
+    expect(stateOf(step(confirming(), { type: 'doorbell.rung' }).next)).toBe('provisioning.looking');
+  });
+});
+
+describe('a session whose end may be told by a doorbell', () => {
+  const rules = sessionRules({ probeEveryMs: 60 * MINUTE, unheardProbeEveryMs: 1_000 });
+  const chart = createSessionMachine(rules);
+  /** The same situation under these rules. */
+  const under = ({ value, context }: AnyMachineSnapshot): AnyMachineSnapshot =>
+    chart.resolveState({ value, context });
+  const ring = (snapshot: AnyMachineSnapshot) => step(snapshot, { type: 'doorbell.rung' }).next;
+  const running = { kind: 'running', at: 0 };
+
+  it('not heard yet -> probed often; heard -> seldom; started anew -> often again until it is heard', () => {
+    const silent = answer(fire(under(confirming()), 'lookDue'), running);
+    expect(context(silent).probeAt).toBe(1_000);
+    const heard = probe(ring(silent), running);
+    expect(context(heard)).toMatchObject({ bellHeard: true, probeAt: 60 * MINUTE });
+    const crashed = probe(heard, { kind: 'exited', at: 1, code: 1 });
+    const relaunched = confirming(fire(crashed, 'restartDue'));
+    const again = answer(fire(relaunched, 'lookDue'), running);
+    expect(context(again)).toMatchObject({ bellHeard: false, probeAt: 1_000 });
+  });
+
+  it('rung while the launch was still being confirmed -> heard', () => {
+    expect(context(answer(ring(under(confirming())), running)).probeAt).toBe(60 * MINUTE);
+  });
+
+  it('a look that fails -> repeated no later than the next would be due', () => {
+    const silent = answer(fire(under(confirming()), 'lookDue'), running);
+    const tired = { ...silent, context: { ...context(silent), looks: 20 } } as AnyMachineSnapshot;
+    expect(context(probe(tired, { kind: 'starting', at: 0 })).probeAt).toBe(1_000);
+  });
+
+  it('no pause of its own given -> probed as often as any other', () => {
+    expect(sessionRules({ probeEveryMs: 7 }).unheardProbeEveryMs).toBe(7);
   });
 });

@@ -99,6 +99,7 @@ function signature(snapshot: AnyMachineSnapshot): string {
     c.launchedAt === null,
     c.connected,
     c.secureAgainAt === null,
+    c.settlingSince === null,
     Math.min(c.restarts, rules.restartLimit),
     Math.min(c.vmLosses, rules.vmLossLimit),
     Math.min(c.looks, rules.absentLooks),

@@ -28,10 +28,15 @@ export const provisioning = (setup: SessionSetup) =>
       'Brings up the vm with the files of earlier episodes, then downloads, verifies and starts the remote.',
     tags: ['holdsSlot', 'holdsClaim', 'mayHoldVm'],
     initial: 'opening',
-    always: { guard: 'over', target: to.release, actions: 'noteOutcomeOfFacts' },
+    always: [
+      { guard: 'over', target: to.snapshotting, actions: 'noteOutcomeOfFacts' },
+      { guard: 'asleepBeforeLaunch', target: to.snapshotting, actions: endAs('suspended') },
+    ],
     after: {
-      claimDeadline: { target: to.release, actions: endAs('claimExpired') },
-      connectBy: { target: to.release, actions: endAs('neverConnected') },
+      // The claim is left to lapse: the slot alone is held until the vm is seen stopped.
+      settleBy: { target: to.snapshotting, actions: [endAs('neverSettled'), 'forgetClaim'] },
+      claimDeadline: { target: to.snapshotting, actions: endAs('claimExpired') },
+      connectBy: { target: to.snapshotting, actions: endAs('neverConnected') },
     },
     on: operator,
     states: {
@@ -55,18 +60,24 @@ export const provisioning = (setup: SessionSetup) =>
             },
             {
               guard: { type: 'claimTaken', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('claimLost'),
             },
-            { guard: { type: 'rowGone', params: answer }, target: to.release, actions: endAs('gone') },
+            { guard: { type: 'rowGone', params: answer }, target: to.snapshotting, actions: endAs('gone') },
             {
               guard: { type: 'sessionOver', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('closed'),
             },
-            { target: 'settling', actions: { type: 'lookLater', params: answer } },
+            {
+              target: 'settling',
+              actions: [
+                { type: 'noteSettling', params: answer },
+                { type: 'lookLater', params: answer },
+              ],
+            },
           ],
-          onError: { target: to.release, actions: failed },
+          onError: { target: to.snapshotting, actions: failed },
         },
       },
       settling: {
@@ -85,11 +96,11 @@ export const provisioning = (setup: SessionSetup) =>
             },
             {
               guard: { type: 'claimTaken', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('claimLost'),
             },
-            { guard: { type: 'rowGone', params: answer }, target: to.release, actions: endAs('gone') },
-            { target: to.release, actions: endAs('closed') },
+            { guard: { type: 'rowGone', params: answer }, target: to.snapshotting, actions: endAs('gone') },
+            { target: to.snapshotting, actions: endAs('closed') },
           ],
           onError: { target: 'opening', actions: { type: 'claimAgainLater', params: failure } },
         },
@@ -112,24 +123,28 @@ export const provisioning = (setup: SessionSetup) =>
             },
             {
               guard: { type: 'vmGoneTooOften', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('vmLost'),
             },
             { guard: { type: 'vmGone', params: answer }, target: 'opening', actions: 'noteVmLoss' },
             {
               guard: { type: 'claimTaken', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('claimLost'),
             },
-            { guard: { type: 'rowGone', params: answer }, target: to.release, actions: endAs('gone') },
-            { target: to.release, actions: endAs('closed') },
+            { guard: { type: 'rowGone', params: answer }, target: to.snapshotting, actions: endAs('gone') },
+            { target: to.snapshotting, actions: endAs('closed') },
           ],
-          onError: { target: to.release, actions: failed },
+          onError: { target: to.snapshotting, actions: failed },
         },
       },
       confirming: {
         description: 'The command runs in the vm; the next look tells how far it is.',
         after: { lookDue: 'looking' },
+        on: {
+          'doorbell.rung': { target: 'looking', actions: 'hearBell' },
+          'queue.changed': { guard: 'becameConnected', target: 'looking', actions: 'noteFacts' },
+        },
       },
       looking: {
         description: 'Looks whether the remote was verified and started.',

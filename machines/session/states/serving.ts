@@ -35,7 +35,7 @@ export const serving = (setup: SessionSetup) =>
           { guard: 'overOrMissing', target: 'confirmingEnd' },
         ],
         after: {
-          connectBy: { target: to.release, actions: endAs('neverConnected') },
+          connectBy: { target: to.snapshotting, actions: endAs('neverConnected') },
           probeDue: 'probing',
           extendDue: '#session.extending',
         },
@@ -53,7 +53,7 @@ export const serving = (setup: SessionSetup) =>
         after: {
           renewDue: 'renewing',
           secureDue: 'securing',
-          rollOverDue: { target: to.release, actions: 'beginRollOver' },
+          rollOverDue: { target: to.snapshotting, actions: 'beginRollOver' },
           extendDue: '#session.extending',
           probeDue: 'probing',
         },
@@ -99,7 +99,7 @@ export const serving = (setup: SessionSetup) =>
             },
             {
               guard: { type: 'claimTaken', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('claimLost'),
             },
             { target: 'confirmingEnd', actions: { type: 'claimAgainLater', params: answer } },
@@ -125,7 +125,7 @@ export const serving = (setup: SessionSetup) =>
             },
             {
               guard: { type: 'claimTaken', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('claimLost'),
             },
             { guard: { type: 'vmGone', params: answer }, target: 'probing' },
@@ -144,18 +144,22 @@ export const serving = (setup: SessionSetup) =>
           onDone: [
             {
               guard: { type: 'readTerminated', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('ended'),
             },
-            { guard: { type: 'readOver', params: answer }, target: to.release, actions: endAs('closed') },
+            {
+              guard: { type: 'readOver', params: answer },
+              target: to.snapshotting,
+              actions: endAs('closed'),
+            },
             {
               guard: { type: 'readGoneForGood', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('gone'),
             },
             {
               guard: { type: 'readSuspendedEnough', params: answer },
-              target: to.release,
+              target: to.snapshotting,
               actions: endAs('suspended'),
             },
             {
