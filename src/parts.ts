@@ -98,6 +98,7 @@ export function assemble(base: Base): Parts {
     sandboxTimeoutMs: sandbox.timeoutMs,
     maxLifetimeMs: sandbox.maxLifetimeMs,
     probeEveryMs: config.probeIntervalMs,
+    renewMarginMs: config.claimRenewMarginMs,
     keepMs: sandbox.snapshotExpirationMs === 0 ? null : sandbox.snapshotExpirationMs,
   });
   const tagsOf = (sessionId: string) => sessionTags(installation.id, sessionId);
@@ -147,11 +148,9 @@ export function createSweeper(parts: Parts, looker: Looker, kick: (id: string) =
 }
 
 function credentialsOf(vercel: Base['config']['accounts']['vercel']): SandboxHostOptions['credentials'] {
-  return async () => ({
-    token: vercel.token.reveal(),
-    teamId: vercel.teamId,
-    projectId: vercel.projectId,
-  });
+  if (vercel.source === 'deployment') return undefined;
+  const { token, teamId, projectId } = vercel;
+  return async () => ({ token: token.reveal(), teamId, projectId });
 }
 
 function sandboxSettings({ config, installation }: Base): SandboxHostOptions['settings'] {
@@ -159,6 +158,7 @@ function sandboxSettings({ config, installation }: Base): SandboxHostOptions['se
   return {
     runtime: sandbox.runtime ?? 'node24',
     ...(sandbox.image === null ? {} : { image: sandbox.image }),
+    ...(sandbox.region === null ? {} : { region: sandbox.region }),
     vcpus: sandbox.vcpus,
     timeoutMs: sandbox.timeoutMs,
     maxLifetimeMs: sandbox.maxLifetimeMs,

@@ -1,13 +1,15 @@
 /**
  * The accounts at Devin and at Vercel: whether they are all there, and what is
- * wrong with them. The embedded world has none.
+ * wrong with them. The embedded world has none; a Vercel deployment needs no
+ * token of Vercel's, because each of its requests brings one.
  */
 import { BugError } from '../errors.js';
 import { FIELDS } from './fields.js';
 import { readOidcClaims } from './oidc.js';
-import type { Fields, Given, Problem } from './parse.js';
+import type { Fields, Problem } from './parse.js';
 import type { Secret } from './secret.js';
-import type { VariableName } from './variables.js';
+import type { Given, Values } from './values.js';
+import type { Mode, VariableName } from './variables.js';
 
 export interface DevinSettings {
   readonly apiUrl: string;
@@ -16,33 +18,86 @@ export interface DevinSettings {
   readonly staticBaseUrl: string;
 }
 
-export interface VercelSettings {
-  /** Which variable the token came from: what to name when it is refused. */
-  readonly source: 'VERCEL_TOKEN' | 'VERCEL_OIDC_TOKEN';
-  readonly token: Secret;
-  readonly teamId: string;
-  readonly projectId: string;
+export type VercelSettings =
+  | {
+      /** Which variable the token came from: what to name when it is refused. */
+      readonly source: 'VERCEL_TOKEN' | 'VERCEL_OIDC_TOKEN';
+      readonly token: Secret;
+      readonly teamId: string;
+      readonly projectId: string;
+    }
+  /** The deployment's own identity (OIDC), which comes with each request. */
+  | { readonly source: 'deployment'; readonly token: null; readonly projectId: string };
+
+export interface Accounts {
+  readonly devin: DevinSettings;
+  readonly vercel: VercelSettings;
 }
 
-/** The accounts of a configuration without problems. */
-export function accountsOf(fields: Fields): { devin: DevinSettings; vercel: VercelSettings } {
-  return { devin: devinSettings(fields), vercel: vercelSettings(fields) };
+/** The accounts of a configuration without problems; null in the embedded world. */
+export function accountsOf(fields: Fields, mode: Mode): Accounts | null {
+  if (mode === 'embedded') return null;
+  return { devin: devinSettings(fields), vercel: vercelSettings(fields, mode) };
 }
 
-/** What local mode lacks. */
-export function missingAccounts(given: Given): Problem[] {
-  const missing = (names: readonly VariableName[], why: string) =>
-    names.filter((name) => !given[name]).map((variable) => ({ variable, problem: `is missing: ${why}` }));
+/** What is missing or of no use where real sessions are served. `now` is the wall clock. */
+export function accountProblems({ given }: Values, mode: Mode, now: number): Problem[] {
+  if (mode === 'embedded') return [];
+  if (mode === 'vercel') return [...missingDevin(given, mode), ...missingProject(given)];
+  return [...missingDevin(given, mode), ...missingCredentials(given), ...unusableOidc(given, now)];
+}
+
+/** Says which accounts the embedded world leaves alone. */
+export function unusedAccounts({ unread }: Values): Problem[] {
+  if (unread.length === 0) return [];
+  const [are, them] = unread.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const problem = `${are} not used here: the embedded world has no accounts. \`npm run start:local\` uses ${them}`;
+  return [{ variable: unread.join(', '), problem }];
+}
+
+/** What was added to a Vercel deployment that has no use for it. */
+export function strayCredentials({ given }: Values): Problem[] {
+  const ignored = (['VERCEL_TOKEN', 'VERCEL_TEAM_ID'] as const).filter((name) => given[name]);
+  const problems: Problem[] = ignored.map((variable) => ({
+    variable,
+    problem: 'is ignored: a deployment has its own identity (OIDC). Remove it from the project and redeploy',
+  }));
+  const oidc = FIELDS.VERCEL_OIDC_TOKEN.safeParse(given.VERCEL_OIDC_TOKEN).data;
+  const own = oidc ? readOidcClaims(oidc)?.projectId : undefined;
+  // Vercel sets this one too: only another project's is a mistake.
+  if (own && given.VERCEL_PROJECT_ID && given.VERCEL_PROJECT_ID !== own)
+    problems.push({
+      variable: 'VERCEL_PROJECT_ID',
+      problem: "is another project's, and hides what Vercel sets. Remove it from the project and redeploy",
+    });
+  return problems;
+}
+
+function missingDevin(given: Given, mode: Mode): Problem[] {
+  const where = mode === 'vercel' ? ". Add it to the project's environment variables and redeploy" : '';
+  return missing(
+    given,
+    ['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID'],
+    `a real outpost is served here${where}`,
+  );
+}
+
+function missingCredentials(given: Given): Problem[] {
+  if (given.VERCEL_OIDC_TOKEN && !given.VERCEL_TOKEN) return [];
   const trio = ['VERCEL_TOKEN', 'VERCEL_TEAM_ID', 'VERCEL_PROJECT_ID'] as const;
-  const devin = missing(['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID'], 'local mode serves a real outpost');
-  if (given.VERCEL_OIDC_TOKEN && !given.VERCEL_TOKEN) return devin;
-  return [...devin, ...missing(trio, `${trio.join(', ')} belong together, or set VERCEL_OIDC_TOKEN instead`)];
+  return missing(given, trio, `${trio.join(', ')} belong together, or set VERCEL_OIDC_TOKEN instead`);
 }
 
-export function unusableOidc(values: Given, now: number): Problem[] {
+function missingProject(given: Given): Problem[] {
+  const why =
+    "Vercel sets it. Enable access to system environment variables in the project's settings and redeploy";
+  return missing(given, ['VERCEL_PROJECT_ID'], why);
+}
+
+function unusableOidc(given: Given, now: number): Problem[] {
   const variable = 'VERCEL_OIDC_TOKEN';
-  const token = FIELDS[variable].safeParse(values[variable]).data;
-  if (!token || values.VERCEL_TOKEN) return [];
+  const token = FIELDS[variable].safeParse(given[variable]).data;
+  if (!token || given.VERCEL_TOKEN) return [];
   const claims = readOidcClaims(token);
   if (!claims)
     return [{ variable, problem: 'should name its team and project: get it with `vercel env pull`' }];
@@ -50,10 +105,10 @@ export function unusableOidc(values: Given, now: number): Problem[] {
   return [{ variable, problem: 'has expired: get a new one with `vercel env pull`' }];
 }
 
-export function unusedAccounts(given: Given): Problem[] {
-  if (!given.DEVIN_OUTPOSTS_TOKEN) return [];
-  const problem = 'is not used here: the embedded world has no accounts. `npm run start:local` uses it';
-  return [{ variable: 'DEVIN_OUTPOSTS_TOKEN', problem }];
+function missing(given: Given, names: readonly VariableName[], why: string): Problem[] {
+  return names
+    .filter((name) => !given[name])
+    .map((variable) => ({ variable, problem: `is missing: ${why}` }));
 }
 
 function devinSettings(fields: Fields): DevinSettings {
@@ -67,8 +122,9 @@ function devinSettings(fields: Fields): DevinSettings {
   };
 }
 
-function vercelSettings(fields: Fields): VercelSettings {
+function vercelSettings(fields: Fields, mode: Mode): VercelSettings {
   const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = fields;
+  if (mode === 'vercel' && projectId) return { source: 'deployment', token: null, projectId };
   if (token && teamId && projectId) return { source: 'VERCEL_TOKEN', token, teamId, projectId };
   const oidc = fields.VERCEL_OIDC_TOKEN;
   const claims = oidc ? readOidcClaims(oidc) : null;

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'dotenv';
 import { RefusedError } from '../errors.js';
-import type { Environment } from './parse.js';
+import type { Environment } from './values.js';
 
 /** Reads `.env` in `directory` (none there is fine). RefusedError when it is there and cannot be read. */
 export function readEnvironment(options: { env: Environment; directory: string }): Environment {

@@ -5,6 +5,8 @@
  * short number gone wrong, never where a secret may have been put.
  */
 import { z } from 'zod';
+import { notMistakenFor, type Shape } from './ids.js';
+import { PLANS } from './plans.js';
 import { Secret } from './secret.js';
 import type { VariableName } from './variables.js';
 
@@ -15,40 +17,56 @@ const secret = (pattern: RegExp, should: string) =>
     .string()
     .regex(pattern, should)
     .transform((text) => new Secret(text));
-const word = (longest: number, should: string) =>
-  z.string().regex(new RegExp(`^[A-Za-z0-9_-]{1,${longest}}$`), should);
+const id = (own: Shape, should: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,200}$/, { error: should, abort: true })
+    .pipe(notMistakenFor(own, should));
+const aVercelToken = 'should be a Vercel access token, without spaces';
 
 export const FIELDS = {
   DEVIN_OUTPOSTS_TOKEN: secret(
     /^cog_[\x21-\x7e]+$/,
     'should be a token that starts with cog_, without spaces',
   ),
-  DEVIN_OUTPOST_ID: word(200, 'should be the id of an outpost, such as outpost_env-0123456789abcdef'),
+  DEVIN_OUTPOST_ID: id('outpost', 'should be the id of an outpost, such as outpost_env-0123456789abcdef'),
   DEVIN_API_URL: serviceUrl('https://api.devin.ai'),
   DEVIN_WORKER_STATIC_BASE_URL: serviceUrl('https://static.devin.ai/devin-rs/remote'),
-  ACCEPTOR_ID: word(40, 'should be 1 to 40 letters, digits, _ or -'),
-  VERCEL_TOKEN: secret(/^[\x21-\x7e]+$/, 'should be a Vercel access token, without spaces'),
-  VERCEL_TEAM_ID: word(200, 'should be the id of a team, such as team_0123456789'),
-  VERCEL_PROJECT_ID: word(200, 'should be the id of a project, such as prj_0123456789'),
+  ACCEPTOR_ID: z.string().regex(/^[A-Za-z0-9_-]{1,40}$/, 'should be 1 to 40 letters, digits, _ or -'),
+  VERCEL_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { error: aVercelToken, abort: true })
+    .pipe(notMistakenFor('vercelToken', aVercelToken))
+    .transform((text) => new Secret(text)),
+  VERCEL_TEAM_ID: id('team', 'should be the id of a team, such as team_0123456789'),
+  VERCEL_PROJECT_ID: id('project', 'should be the id of a project, such as prj_0123456789'),
   VERCEL_OIDC_TOKEN: secret(
     /^[\w-]+\.[\w-]+\.[\w-]+$/,
     'should be the token that `vercel env pull` writes: three parts with dots between',
   ),
-  SANDBOX_RUNTIME: z
-    .string()
-    .regex(/^(node|python)\d{1,2}(\.\d{1,2})?$/, 'should be a runtime: node22, node24, node26 or python3.13'),
+  VERCEL_PLAN: z.enum(['hobby', 'pro', 'enterprise'], 'should be hobby, pro or enterprise'),
+  CRON_SECRET: secret(/^[\x21-\x7e]{16,}$/, 'should be at least 16 printable characters, without spaces'),
+  SANDBOX_RUNTIME: z.enum(
+    ['node22', 'node24', 'node26', 'python3.13'],
+    'should be a runtime: node22, node24, node26 or python3.13',
+  ),
   SANDBOX_IMAGE: z
     .string()
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$/,
       'should be the name of an image, such as ubuntu or node:24',
     ),
-  SANDBOX_VCPUS: wholeNumber({ unit: '', least: 1, most: 32 }).refine(
+  SANDBOX_REGION: z.string().regex(/^[a-z]{3}\d$/, 'should be a region, such as iad1'),
+  SANDBOX_VCPUS: wholeNumber({ unit: '', least: 1, most: PLANS.enterprise.SANDBOX_VCPUS }).refine(
     (count) => count === 1 || count % 2 === 0,
     'should be 1 or an even number, such as 2',
   ),
   SANDBOX_TIMEOUT_MS: wholeNumber({ unit: ' of milliseconds', least: 60_000, most: DAY_MS }),
-  SANDBOX_MAX_LIFETIME_MS: wholeNumber({ unit: ' of milliseconds', least: 600_000, most: DAY_MS }),
+  SANDBOX_MAX_LIFETIME_MS: wholeNumber({
+    unit: ' of milliseconds',
+    least: 600_000,
+    most: PLANS.enterprise.SANDBOX_MAX_LIFETIME_MS,
+  }),
   SANDBOX_SNAPSHOT_EXPIRATION_MS: wholeNumber({
     unit: ' of milliseconds',
     least: 0,
@@ -57,13 +75,22 @@ export const FIELDS = {
     (ms) => ms === 0 || ms >= DAY_MS,
     `should be 0 (for ever) or at least ${DAY_MS} milliseconds (a day)`,
   ),
-  MAX_CONCURRENT: wholeNumber({ unit: '', least: 1, most: 2000 }),
+  MAX_CONCURRENT: wholeNumber({ unit: '', least: 1, most: PLANS.enterprise.MAX_CONCURRENT }),
   POLL_INTERVAL_MS: wholeNumber({ unit: ' of milliseconds', least: 250, most: 60_000 }),
   PROBE_INTERVAL_MS: wholeNumber({ unit: ' of milliseconds', least: 1000, most: 600_000 }),
-  DATABASE_URL: secret(
-    /^(file:[^\s?#]+|postgres(ql)?:\/\/\S+)$/,
-    'should be file:<path> for SQLite or postgres://<user>@<host>/<database>, without spaces',
-  ),
+  UNHEARD_PROBE_INTERVAL_MS: wholeNumber({ unit: ' of milliseconds', least: 1000, most: 600_000 }),
+  CLAIM_RENEW_MARGIN_MS: wholeNumber({ unit: ' of milliseconds', least: 10_000, most: 240_000 }),
+  PUBLIC_URL: serviceUrl('https://outposts.example.com'),
+  DOORBELL_FOR_RESTRICTED: z
+    .enum(['true', 'false'], 'should be true or false')
+    .transform((text) => text === 'true'),
+  DATABASE_URL: z
+    .string()
+    .refine(
+      isDatabaseUrl,
+      'should be postgres://<user>:<password>@<host>/<database> (write %23 for # in a password, and so on) or file:<path> for SQLite, without spaces',
+    )
+    .transform((text) => new Secret(text)),
   PORT: wholeNumber({ unit: '', least: 0, most: 65_535 }),
 } satisfies Record<VariableName, z.ZodType>;
 
@@ -94,4 +121,16 @@ function isAllowed(url: URL): boolean {
   if (url.username || url.password) return false;
   const loopback = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
   return url.protocol === 'https:' || (url.protocol === 'http:' && loopback);
+}
+
+/** A file, or an address that the PostgreSQL client can take apart. */
+function isDatabaseUrl(text: string): boolean {
+  if (/^file:[^\s?#]+$/.test(text)) return true;
+  if (!/^postgres(ql)?:\/\/\S+$/.test(text) || !URL.canParse(text)) return false;
+  const { username, password, pathname } = new URL(text);
+  try {
+    return [username, password, pathname].map(decodeURIComponent).length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -1,10 +1,7 @@
 /** Configuration: the environment, read once, with every problem named at once. */
 export { readEnvironment } from './environment.js';
-export {
-  type Config,
-  describeProblems,
-  type Environment,
-  type Problem,
-  parseConfig,
-} from './parse.js';
+export { deploymentNotices } from './notices.js';
+export { type Config, type ConfigResult, describeProblems, type Problem, parseConfig } from './parse.js';
 export { Secret } from './secret.js';
+export type { Environment } from './values.js';
+export type { Mode } from './variables.js';

@@ -2,7 +2,8 @@
  * Finds variables that look like ours with a slip of the pen, because a
  * setting that silently does nothing is worse than one that is refused.
  */
-import type { Environment, Problem } from './parse.js';
+import type { Problem } from './parse.js';
+import type { Environment } from './values.js';
 import { VARIABLES } from './variables.js';
 
 const NAMES: readonly string[] = VARIABLES.map(({ name }) => name);
@@ -26,9 +27,12 @@ function nearestName(name: string): string | null {
   return candidates[0]?.known ?? null;
 }
 
-/** SANDBOX_TIMEOUT for SANDBOX_TIMEOUT_MS, or SANDBOX_VCPUS_COUNT for SANDBOX_VCPUS. */
+/**
+ * SANDBOX_TIMEOUT for SANDBOX_TIMEOUT_MS, or SANDBOX_VCPUS_COUNT for SANDBOX_VCPUS. Vercel and the
+ * databases of its Marketplace have longer names of their own, such as DATABASE_URL_UNPOOLED.
+ */
 function isCutOff(a: string, b: string): boolean {
-  return !a.startsWith('VERCEL_') && (a.startsWith(`${b}_`) || b.startsWith(`${a}_`));
+  return !/^(VERCEL|DATABASE_URL)_/.test(a) && (a.startsWith(`${b}_`) || b.startsWith(`${a}_`));
 }
 
 /** Insertions, deletions and replacements between two short texts. */

@@ -5,33 +5,34 @@
  * environment itself: see environment.ts for `.env`.
  */
 import { z } from 'zod';
-import {
-  accountsOf,
-  type DevinSettings,
-  missingAccounts,
-  unusableOidc,
-  unusedAccounts,
-  type VercelSettings,
-} from './accounts.js';
+import { type Accounts, accountProblems, accountsOf, strayCredentials, unusedAccounts } from './accounts.js';
 import { FIELDS } from './fields.js';
+import { databaseProblems, missingCronSecret } from './hosting.js';
 import { misspelt } from './misspelt.js';
+import { PLAN_BOUNDS, PLANS, type Plan } from './plans.js';
 import type { Secret } from './secret.js';
-import { VARIABLES, type VariableName } from './variables.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-/** `embedded`: emulators, no accounts. `local`: real Devin and Vercel, driven from this machine. */
-export type Mode = 'embedded' | 'local';
+import { type Environment, type Given, readValues, type Values } from './values.js';
+import type { Mode, VariableName } from './variables.js';
 
 export interface Config {
   readonly mode: Mode;
   /** The two accounts; null in the embedded world, which has none. */
-  readonly accounts: { readonly devin: DevinSettings; readonly vercel: VercelSettings } | null;
+  readonly accounts: Accounts | null;
   readonly acceptorId: string;
   readonly databaseUrl: Secret;
+  readonly plan: Plan;
+  /** Null where no cron calls, or where nobody has set it: then the cron's route answers nobody. */
+  readonly cronSecret: Secret | null;
+  /** Where sandboxes reach this orchestrator, without the last slash; null = no doorbell. */
+  readonly publicUrl: string | null;
+  /** Whether sessions with a restricted network may reach `publicUrl` too. */
+  readonly doorbellForRestricted: boolean;
   readonly sandbox: {
     /** Exactly one of `runtime` and `image` is set. */
     readonly runtime: string | null;
     readonly image: string | null;
+    /** Null = Vercel chooses. */
+    readonly region: string | null;
     readonly vcpus: number;
     readonly timeoutMs: number;
     readonly maxLifetimeMs: number;
@@ -41,6 +42,9 @@ export interface Config {
   readonly maxConcurrent: number;
   readonly pollIntervalMs: number;
   readonly probeIntervalMs: number;
+  /** The same while a sandbox's doorbell has not been heard; never longer. */
+  readonly unheardProbeIntervalMs: number;
+  readonly claimRenewMarginMs: number;
   readonly port: number;
 }
 
@@ -58,7 +62,6 @@ export type ConfigResult =
       readonly warnings: readonly Problem[];
     };
 
-const ACCOUNTS = VARIABLES.filter(({ group, name }) => group === 'Vercel' || name.startsWith('DEVIN_'));
 const schema = z.object(FIELDS).partial({
   DEVIN_OUTPOSTS_TOKEN: true,
   DEVIN_OUTPOST_ID: true,
@@ -66,26 +69,32 @@ const schema = z.object(FIELDS).partial({
   VERCEL_TEAM_ID: true,
   VERCEL_PROJECT_ID: true,
   VERCEL_OIDC_TOKEN: true,
+  CRON_SECRET: true,
+  PUBLIC_URL: true,
   SANDBOX_IMAGE: true,
+  SANDBOX_REGION: true,
+  UNHEARD_PROBE_INTERVAL_MS: true,
 });
 export type Fields = z.infer<typeof schema>;
 
 /** Reads `env` (blank counts as unset). `now` is the wall clock, to see that a token has expired. */
 export function parseConfig(env: Environment, options: { mode: Mode; now?: number }): ConfigResult {
   const { mode, now = Date.now() } = options;
-  const given = nonBlank(env);
-  const values = { ...defaults(mode), ...(mode === 'embedded' ? without(ACCOUNTS, given) : given) };
-  const parsed = schema.safeParse(values);
-  const malformed = (parsed.error?.issues ?? []).map((issue) => ({
-    variable: String(issue.path[0]),
-    problem: issue.message,
-  }));
-  const warnings = [...misspelt(env), ...(mode === 'embedded' ? unusedAccounts(given) : [])];
+  const read = readValues(env, mode);
+  const parsed = schema.safeParse(read.values);
+  const warnings = [
+    ...misspelt(env),
+    ...(mode === 'embedded' ? unusedAccounts(read) : []),
+    ...(mode === 'vercel' ? strayCredentials(read) : []),
+  ];
   const problems = [
-    ...malformed,
-    ...disagreements(given),
-    ...impossibleTimes(values),
-    ...(mode === 'local' ? [...missingAccounts(given), ...unusableOidc(values, now)] : []),
+    ...malformed(parsed.error?.issues ?? [], read.values),
+    ...disagreements(read.given),
+    ...overThePlan(read),
+    ...impossibleTimes(read),
+    ...accountProblems(read, mode, now),
+    ...databaseProblems(read, mode, env),
+    ...missingCronSecret(read, mode),
   ];
   if (problems.length > 0 || !parsed.success) return { kind: 'problems', problems, warnings };
   return { kind: 'ok', config: build(mode, parsed.data), warnings };
@@ -96,28 +105,11 @@ export function describeProblems(problems: readonly Problem[]): string {
   return problems.map(({ variable, problem }) => `  ${variable} ${problem}`).join('\n');
 }
 
-export type Given = Partial<Record<VariableName, string>>;
-
-function nonBlank(env: Environment): Given {
-  const given: Given = {};
-  for (const { name } of VARIABLES) {
-    const value = env[name];
-    if (value !== undefined && value.trim() !== '') given[name] = value;
-  }
-  return given;
-}
-
-function defaults(mode: Mode): Given {
-  const values: Given = {};
-  for (const variable of VARIABLES)
-    if (variable.default !== null) values[variable.name] = variable.default.replace('<mode>', mode);
-  return values;
-}
-
-function without(names: readonly { name: VariableName }[], given: Given): Given {
-  const rest = { ...given };
-  for (const { name } of names) delete rest[name];
-  return rest;
+/** What is there and not as it should be; what is not there is told with the reason why it is needed. */
+function malformed(issues: readonly z.core.$ZodIssue[], values: Given): Problem[] {
+  return issues
+    .map((issue) => ({ variable: String(issue.path[0]), problem: issue.message }))
+    .filter(({ variable }) => values[variable as VariableName] !== undefined);
 }
 
 function disagreements(given: Given): Problem[] {
@@ -127,23 +119,39 @@ function disagreements(given: Given): Problem[] {
   ];
 }
 
-function impossibleTimes(values: Given): Problem[] {
+function overThePlan({ values, plan }: Values): Problem[] {
+  return PLAN_BOUNDS.flatMap((variable) => {
+    const value = FIELDS[variable].safeParse(values[variable]).data ?? 0;
+    const most = PLANS[plan][variable];
+    return value > most
+      ? [{ variable, problem: `should be at most ${most} on the ${plan} plan (see VERCEL_PLAN)` }]
+      : [];
+  });
+}
+
+function impossibleTimes({ given, values, plan }: Values): Problem[] {
   const timeout = FIELDS.SANDBOX_TIMEOUT_MS.safeParse(values.SANDBOX_TIMEOUT_MS).data ?? 0;
   const longest = FIELDS.SANDBOX_MAX_LIFETIME_MS.safeParse(values.SANDBOX_MAX_LIFETIME_MS).data ?? timeout;
   if (timeout <= longest) return [];
-  const problem = `should be at most SANDBOX_MAX_LIFETIME_MS, which is ${longest}`;
+  const why = given.SANDBOX_MAX_LIFETIME_MS ? '' : ` on the ${plan} plan (see VERCEL_PLAN)`;
+  const problem = `should be at most SANDBOX_MAX_LIFETIME_MS, which is ${longest}${why}`;
   return [{ variable: 'SANDBOX_TIMEOUT_MS', problem }];
 }
 
 function build(mode: Mode, fields: Fields): Config {
   return {
     mode,
-    accounts: mode === 'embedded' ? null : accountsOf(fields),
+    accounts: accountsOf(fields, mode),
     acceptorId: fields.ACCEPTOR_ID,
     databaseUrl: fields.DATABASE_URL,
+    plan: fields.VERCEL_PLAN,
+    cronSecret: fields.CRON_SECRET ?? null,
+    publicUrl: fields.PUBLIC_URL ?? null,
+    doorbellForRestricted: fields.DOORBELL_FOR_RESTRICTED,
     sandbox: {
       runtime: fields.SANDBOX_IMAGE ? null : fields.SANDBOX_RUNTIME,
       image: fields.SANDBOX_IMAGE ?? null,
+      region: fields.SANDBOX_REGION ?? null,
       vcpus: fields.SANDBOX_VCPUS,
       timeoutMs: fields.SANDBOX_TIMEOUT_MS,
       maxLifetimeMs: fields.SANDBOX_MAX_LIFETIME_MS,
@@ -152,6 +160,13 @@ function build(mode: Mode, fields: Fields): Config {
     maxConcurrent: fields.MAX_CONCURRENT,
     pollIntervalMs: fields.POLL_INTERVAL_MS,
     probeIntervalMs: fields.PROBE_INTERVAL_MS,
+    unheardProbeIntervalMs: unheardProbeMs(fields.UNHEARD_PROBE_INTERVAL_MS, fields.PROBE_INTERVAL_MS),
+    claimRenewMarginMs: fields.CLAIM_RENEW_MARGIN_MS,
     port: fields.PORT,
   };
+}
+
+/** What is heard of less is never looked at more rarely. */
+export function unheardProbeMs(unheard: number | undefined, probe: number): number {
+  return Math.min(unheard ?? probe, probe);
 }

@@ -1,14 +1,25 @@
 /**
  * Every variable of the environment that this program reads, in one table.
  *
- * `.env.example` and the README's settings are printed from it, and parse.ts
+ * `.env.example` and the README's settings are printed from it, and values.ts
  * takes the defaults from it; what a value must look like is in fields.ts.
+ * What Vercel says about a deployment (`VERCEL_ENV` and the like) is no setting.
  */
+import { PLANS, type Plan } from './plans.js';
+
+/**
+ * `embedded`: emulators, no accounts. `local`: real Devin and Vercel, driven from this machine.
+ * `server`: the same on servers of one's own. `vercel`: in a Vercel deployment.
+ */
+export type Mode = 'embedded' | 'local' | 'server' | 'vercel';
+
+/** The same everywhere, or by mode or plan; `$NAME` in it stands for what Vercel sets under that name. */
+export type Default = string | null | Readonly<Partial<Record<Mode | Plan, string>>>;
 
 export interface Variable {
   readonly name: string;
   /** What holds when it is unset or blank; null when there is none. */
-  readonly default: string | null;
+  readonly default: Default;
   readonly meaning: string;
   /** Its value never appears in messages, logs or pages. */
   readonly secret: boolean;
@@ -20,14 +31,14 @@ export const VARIABLES = [
     name: 'DEVIN_OUTPOSTS_TOKEN',
     default: null,
     meaning:
-      'Token of a Devin service user, `cog_…`, with the scope account.outposts.machine. Needed in local mode.',
+      'Token of a Devin service user, `cog_…`, with the scope account.outposts.machine. Needed wherever real sessions are served.',
     secret: true,
     group: 'Devin',
   },
   {
     name: 'DEVIN_OUTPOST_ID',
     default: null,
-    meaning: 'The outpost whose sessions are served, `outpost_env-…`. Needed in local mode.',
+    meaning: 'The outpost whose sessions are served, `outpost_env-…`. Needed with the token.',
     secret: false,
     group: 'Devin',
   },
@@ -55,7 +66,8 @@ export const VARIABLES = [
   {
     name: 'VERCEL_TOKEN',
     default: null,
-    meaning: 'Vercel access token. Needed in local mode, with the next two, unless VERCEL_OIDC_TOKEN is set.',
+    meaning:
+      'Vercel access token. Needed in local and server, with the next two, unless VERCEL_OIDC_TOKEN is set. Leave all four out on Vercel.',
     secret: true,
     group: 'Vercel',
   },
@@ -69,7 +81,7 @@ export const VARIABLES = [
   {
     name: 'VERCEL_PROJECT_ID',
     default: null,
-    meaning: 'The Vercel project that the sandboxes belong to, `prj_…`.',
+    meaning: 'The Vercel project that the sandboxes belong to, `prj_…`. On Vercel it is there by itself.',
     secret: false,
     group: 'Vercel',
   },
@@ -77,6 +89,22 @@ export const VARIABLES = [
     name: 'VERCEL_OIDC_TOKEN',
     default: null,
     meaning: 'Instead of the three above: the token that `vercel env pull` writes. It lasts 12 hours.',
+    secret: true,
+    group: 'Vercel',
+  },
+  {
+    name: 'VERCEL_PLAN',
+    default: 'pro',
+    meaning:
+      "The team's plan: hobby, pro or enterprise. It bounds SANDBOX_MAX_LIFETIME_MS, SANDBOX_VCPUS and MAX_CONCURRENT.",
+    secret: false,
+    group: 'Vercel',
+  },
+  {
+    name: 'CRON_SECRET',
+    default: null,
+    meaning:
+      'What callers of /api/cron must know; Vercel Cron sends it by itself. At least 16 characters, no spaces. Needed on Vercel.',
     secret: true,
     group: 'Vercel',
   },
@@ -95,9 +123,16 @@ export const VARIABLES = [
     group: 'Sandboxes',
   },
   {
+    name: 'SANDBOX_REGION',
+    default: null,
+    meaning: 'Region of the sandboxes, such as `iad1`. Unset: Vercel chooses.',
+    secret: false,
+    group: 'Sandboxes',
+  },
+  {
     name: 'SANDBOX_VCPUS',
     default: '2',
-    meaning: 'vCPUs of each sandbox: 1 or an even number up to 32. Each brings 2 GB of memory.',
+    meaning: 'vCPUs of each sandbox: 1 or an even number. Each brings 2 GB of memory.',
     secret: false,
     group: 'Sandboxes',
   },
@@ -110,9 +145,13 @@ export const VARIABLES = [
   },
   {
     name: 'SANDBOX_MAX_LIFETIME_MS',
-    default: '86400000',
+    default: {
+      hobby: String(PLANS.hobby.SANDBOX_MAX_LIFETIME_MS),
+      pro: String(PLANS.pro.SANDBOX_MAX_LIFETIME_MS),
+      enterprise: String(PLANS.enterprise.SANDBOX_MAX_LIFETIME_MS),
+    },
     meaning:
-      'Longest life of one VM; shortly before it the session moves to a fresh one. 24 hours; 2700000 on Hobby.',
+      'Longest life of one VM; shortly before its end the session moves to a fresh one. 45 minutes or 24 hours, which is also the most.',
     secret: false,
     group: 'Sandboxes',
   },
@@ -122,6 +161,14 @@ export const VARIABLES = [
     meaning: 'How long the files of a sleeping session are kept: at least a day, 0 = for ever. 30 days.',
     secret: false,
     group: 'Sandboxes',
+  },
+  {
+    name: 'DATABASE_URL',
+    default: { embedded: 'file:.outposts/embedded.db', local: 'file:.outposts/local.db' },
+    meaning:
+      'Where sessions are remembered: `file:…` (SQLite) or `postgres://…`. Needed in server; needed on Vercel, where it must be postgres.',
+    secret: true,
+    group: 'Orchestrator',
   },
   {
     name: 'MAX_CONCURRENT',
@@ -139,17 +186,39 @@ export const VARIABLES = [
   },
   {
     name: 'PROBE_INTERVAL_MS',
-    default: '120000',
+    default: { embedded: '120000', local: '120000', server: '60000', vercel: '60000' },
     meaning: 'How often each sandbox is looked at when nothing is heard of it.',
     secret: false,
     group: 'Orchestrator',
   },
   {
-    name: 'DATABASE_URL',
-    default: 'file:.outposts/<mode>.db',
+    name: 'UNHEARD_PROBE_INTERVAL_MS',
+    default: { server: '15000', vercel: '15000' },
     meaning:
-      'Where sessions are remembered: `file:…` (SQLite) or `postgres://…`. <mode> is embedded or local.',
-    secret: true,
+      'The same for a sandbox that has not rung the doorbell yet. Unset, or longer than PROBE_INTERVAL_MS: as often as that says.',
+    secret: false,
+    group: 'Orchestrator',
+  },
+  {
+    name: 'CLAIM_RENEW_MARGIN_MS',
+    default: '60000',
+    meaning: 'How long before its end a claim is renewed: 10 seconds to 4 minutes.',
+    secret: false,
+    group: 'Orchestrator',
+  },
+  {
+    name: 'PUBLIC_URL',
+    default: { vercel: 'https://$VERCEL_PROJECT_PRODUCTION_URL' },
+    meaning:
+      'Where sandboxes reach this orchestrator, to ring its doorbell when they are done: https, or http on this machine. Unset: no doorbell.',
+    secret: false,
+    group: 'Orchestrator',
+  },
+  {
+    name: 'DOORBELL_FOR_RESTRICTED',
+    default: 'false',
+    meaning: 'true: sessions whose network is restricted may reach PUBLIC_URL too, so that they can ring.',
+    secret: false,
     group: 'Orchestrator',
   },
   {

@@ -31,9 +31,14 @@ describe('an empty environment', () => {
       mode: 'embedded',
       accounts: null,
       acceptorId: 'vercel',
+      plan: 'pro',
+      cronSecret: null,
+      publicUrl: null,
+      doorbellForRestricted: false,
       sandbox: {
         runtime: 'node24',
         image: null,
+        region: null,
         vcpus: 2,
         timeoutMs: 1_200_000,
         maxLifetimeMs: 86_400_000,
@@ -42,6 +47,8 @@ describe('an empty environment', () => {
       maxConcurrent: 5,
       pollIntervalMs: 3000,
       probeIntervalMs: 120_000,
+      unheardProbeIntervalMs: 120_000,
+      claimRenewMarginMs: 60_000,
       port: 3000,
     });
   });
@@ -71,7 +78,7 @@ describe('accounts', () => {
       teamId: 'team_1',
       projectId: 'prj_1',
     });
-    expect(accounts?.vercel.token.reveal()).toBe('vercelsecret');
+    expect(accounts?.vercel.token?.reveal()).toBe('vercelsecret');
   });
 
   it('two of the three Vercel variables -> the third is named', () => {
@@ -88,7 +95,7 @@ describe('accounts', () => {
     };
     const vercel = configOf(env, 'local').accounts?.vercel;
     expect(vercel).toMatchObject({ source: 'VERCEL_OIDC_TOKEN', teamId: 'team_o', projectId: 'prj_o' });
-    expect(vercel?.token.reveal()).toBe(token);
+    expect(vercel?.token?.reveal()).toBe(token);
   });
 
   it.each([
@@ -103,15 +110,32 @@ describe('accounts', () => {
     expect(problems).toEqual([{ variable: 'VERCEL_OIDC_TOKEN', problem: expect.stringContaining(says) }]);
   });
 
-  it('broken account variables in the embedded world -> ignored, and an unused token is pointed out', () => {
+  it('broken account variables in the embedded world -> ignored, and one warning names those that are set', () => {
     const result = parseConfig(
-      { DEVIN_OUTPOSTS_TOKEN: 'nonsense', DEVIN_API_URL: ':' },
+      {
+        DEVIN_OUTPOSTS_TOKEN: 'nonsense',
+        DEVIN_API_URL: ':',
+        VERCEL_PROJECT_ID: 'team_x',
+        VERCEL_TOKEN: ' ',
+      },
       { mode: 'embedded' },
     );
     expect(result).toMatchObject({ kind: 'ok', config: { accounts: null } });
     expect(result.warnings).toEqual([
-      { variable: 'DEVIN_OUTPOSTS_TOKEN', problem: expect.stringContaining('start:local') },
+      {
+        variable: 'DEVIN_OUTPOSTS_TOKEN, DEVIN_API_URL, VERCEL_PROJECT_ID',
+        problem: expect.stringMatching(/^are not used here.*start:local/),
+      },
     ]);
+  });
+
+  it('settings that are no accounts in the embedded world -> used, without a warning', () => {
+    const { warnings } = parseConfig({ ACCEPTOR_ID: 'me', VERCEL_PLAN: 'hobby' }, { mode: 'embedded' });
+    expect(warnings).toEqual([]);
+    expect(configOf({ ACCEPTOR_ID: 'me', VERCEL_PLAN: 'hobby' })).toMatchObject({
+      acceptorId: 'me',
+      plan: 'hobby',
+    });
   });
 });
 
@@ -165,15 +189,44 @@ describe('malformed values', () => {
   });
 
   it.each([
-    ['SANDBOX_VCPUS', ['1', '2', '8', '32'], ['0', '3', '34']],
+    ['SANDBOX_VCPUS', ['1', '2', '8'], ['0', '3', '10', '34']],
     ['SANDBOX_SNAPSHOT_EXPIRATION_MS', ['0', '86400000'], ['1', '86399999']],
-    ['SANDBOX_RUNTIME', ['node22', 'node26', 'python3.13'], ['node', 'Node24', 'node24; rm', 'ruby']],
+    [
+      'SANDBOX_RUNTIME',
+      ['node22', 'node24', 'node26', 'python3.13'],
+      ['node', 'node8', 'node20', 'python3.9', 'Node24', 'node24; rm', 'ruby'],
+    ],
+    ['SANDBOX_REGION', ['iad1', 'fra1'], ['IAD1', 'iad', 'iad12', 'us-east-1', 'iad1 ']],
     ['SANDBOX_IMAGE', ['ubuntu', 'node:24', 'vercel/sandbox/universal:latest'], ['-x', 'a b', '$(x)', '/a']],
     ['ACCEPTOR_ID', ['a', 'A_b-9', 'x'.repeat(40)], ['a b', 'a.b', 'x'.repeat(41), 'ä']],
     [
       'DATABASE_URL',
-      ['file:x.db', 'postgres://u:p@h/d', 'postgresql://h/d'],
-      ['x.db', 'mysql://h/d', 'file:', 'http://h'],
+      ['file:x.db', 'postgres://u:p@h/d', 'postgresql://h/d', 'postgres://u:p%23@h:5432/d?sslmode=require'],
+      [
+        'x.db',
+        'mysql://h/d',
+        'file:',
+        'http://h',
+        'postgres://',
+        'postgres://h:port/d',
+        'postgres://u:p#w@h/d',
+        'postgres://u:%zz@h/d',
+        'prisma+postgres://h/d',
+      ],
+    ],
+    ['VERCEL_PLAN', ['hobby', 'pro', 'enterprise'], ['Pro', 'free', 'toString']],
+    [
+      'CRON_SECRET',
+      ['x'.repeat(16), '~!@#$%^&*()_+-=[]'],
+      ['x'.repeat(15), `${'x'.repeat(16)} `, 'ä'.repeat(16)],
+    ],
+    ['DOORBELL_FOR_RESTRICTED', ['true', 'false'], ['yes', '1', 'TRUE']],
+    ['CLAIM_RENEW_MARGIN_MS', ['10000', '240000'], ['9999', '240001', '1m']],
+    ['UNHEARD_PROBE_INTERVAL_MS', ['1000', '600000'], ['999', '600001']],
+    [
+      'PUBLIC_URL',
+      ['https://o.example.com/', 'http://127.0.0.1:3000'],
+      ['o.example.com', 'http://o.example.com', 'https://u@o.example.com', 'https://o.example.com?x'],
     ],
     ['PORT', ['0', '1', '65535'], ['65536', '-1']],
   ])('%s takes %j and refuses %j', (name, good, bad) => {
@@ -223,10 +276,15 @@ describe('secrets', () => {
         DATABASE_URL: 'mysql://me:hunter2@host/db',
         MAX_CONCURRENT: 'cog_hunter2hunter2',
         SANDBOX_VCPU: 'hunter2',
+        CRON_SECRET: 'hunter2',
+        PUBLIC_URL: 'https://hunter2@x.example.com',
+        SANDBOX_RUNTIME: 'hunter2',
+        VERCEL_PLAN: 'hunter2',
+        VERCEL_TEAM_ID: 'cog_hunter2',
       },
       { mode: 'local' },
     );
-    expect(result.kind === 'problems' && result.problems.length).toBeGreaterThanOrEqual(8);
+    expect(result.kind === 'problems' && result.problems.length).toBeGreaterThanOrEqual(12);
     expect(JSON.stringify(result)).not.toContain('hunter2');
   });
 
@@ -253,6 +311,18 @@ describe('names that are nearly ours', () => {
     const result = parseConfig({ [wrong]: '4' }, { mode: 'embedded' });
     expect(result.kind).toBe('ok');
     expect(result.warnings).toEqual([{ variable: wrong, problem: expect.stringContaining(`${right}?`) }]);
+  });
+
+  it('what Vercel and the databases of its Marketplace set -> no warning', () => {
+    const names = [
+      ...['VERCEL', 'VERCEL_ENV', 'VERCEL_TARGET_ENV', 'VERCEL_URL', 'VERCEL_BRANCH_URL', 'VERCEL_REGION'],
+      ...['VERCEL_PROJECT_PRODUCTION_URL', 'VERCEL_DEPLOYMENT_ID', 'VERCEL_SKEW_PROTECTION_ENABLED'],
+      ...['VERCEL_AUTOMATION_BYPASS_SECRET', 'VERCEL_GIT_PROVIDER', 'VERCEL_GIT_COMMIT_SHA'],
+      ...['DATABASE_URL_UNPOOLED', 'DATABASE_URL_POOLED', 'PRISMA_DATABASE_URL', 'PGHOST', 'PGDATABASE'],
+      ...['POSTGRES_URL', 'POSTGRES_URL_NON_POOLING', 'POSTGRES_DATABASE', 'SUPABASE_URL', 'NEXT_PUBLIC_URL'],
+    ];
+    const env = Object.fromEntries(names.map((name) => [name, '1']));
+    expect(parseConfig(env, { mode: 'embedded' }).warnings).toEqual([]);
   });
 
   it('names of others -> no warning', () => {
