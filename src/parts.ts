@@ -12,7 +12,8 @@ import { createFleet } from './devin/fleet.js';
 import { Looker } from './dispatch/look.js';
 import { Sweeper } from './dispatch/sweep.js';
 import { INSTALLATION_TAG, sessionTags } from './dispatch/tags.js';
-import { createSessionEffects } from './effects/session-effects.js';
+import { createDoorbell } from './doorbell.js';
+import { createSessionEffects, type SessionEffectDeps } from './effects/session-effects.js';
 import { createSessionKind } from './effects/session-kind.js';
 import { type Installation, settleInstallation } from './installation.js';
 import type { Clock } from './ports/clock.js';
@@ -98,11 +99,19 @@ export function assemble(base: Base): Parts {
     sandboxTimeoutMs: sandbox.timeoutMs,
     maxLifetimeMs: sandbox.maxLifetimeMs,
     probeEveryMs: config.probeIntervalMs,
+    unheardProbeEveryMs: config.unheardProbeIntervalMs,
     renewMarginMs: config.claimRenewMarginMs,
     keepMs: sandbox.snapshotExpirationMs === 0 ? null : sandbox.snapshotExpirationMs,
   });
   const tagsOf = (sessionId: string) => sessionTags(installation.id, sessionId);
-  const kind = createSessionKind(rules, createSessionEffects({ fleet, host, tagsOf }));
+  const effects = createSessionEffects({
+    fleet,
+    host,
+    tagsOf,
+    ...doorbellsOf(config),
+    bellForRestricted: config.doorbellForRestricted,
+  });
+  const kind = createSessionKind(rules, effects);
   return { ...base, fleet, host, kind };
 }
 
@@ -145,6 +154,13 @@ export function createSweeper(parts: Parts, looker: Looker, kick: (id: string) =
     entries: () => looker.entries,
     kick,
   });
+}
+
+/** Vms ring only where there is an address to ring at, and a secret to make their keys of. */
+function doorbellsOf({ publicUrl, cronSecret }: Config): Pick<SessionEffectDeps, 'doorbellOf'> {
+  if (publicUrl === null || cronSecret === null) return {};
+  const { doorbellOf } = createDoorbell({ secret: cronSecret.reveal(), baseUrl: publicUrl });
+  return { doorbellOf };
 }
 
 function credentialsOf(vercel: Base['config']['accounts']['vercel']): SandboxHostOptions['credentials'] {
