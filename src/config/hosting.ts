@@ -29,3 +29,9 @@ export function missingCronSecret({ given }: Values, mode: Mode): Problem[] {
     "is missing: without it /api/cron answers nobody. Add 16 or more random characters to the project's environment variables and redeploy";
   return [{ variable: 'CRON_SECRET', problem }];
 }
+
+/** Elsewhere an address to ring at is of no use without the secret that the keys of doorbells are made of. */
+export function silentDoorbell({ given }: Values, mode: Mode): Problem[] {
+  if (mode === 'vercel' || !given.PUBLIC_URL || given.CRON_SECRET) return [];
+  return [{ variable: 'PUBLIC_URL', problem: 'does nothing without CRON_SECRET: set both, or neither' }];
+}

@@ -7,7 +7,7 @@
  */
 import { strayCredentials } from './accounts.js';
 import { FIELDS } from './fields.js';
-import { missingCronSecret } from './hosting.js';
+import { missingCronSecret, silentDoorbell } from './hosting.js';
 import { readOidcClaims } from './oidc.js';
 import { type Problem, unheardProbeMs } from './parse.js';
 import { PLANS } from './plans.js';
@@ -29,6 +29,7 @@ export function deploymentNotices(
     ...missingCronSecret(read, mode),
     ...(mode === 'vercel' ? strayCredentials(read) : endingToken(read, now)),
     ...hobby(read, mode),
+    ...silentDoorbell(read, mode),
     ...doorbell(read, mode, env),
   ];
 }

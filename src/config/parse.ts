@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { type Accounts, accountProblems, accountsOf, strayCredentials, unusedAccounts } from './accounts.js';
 import { FIELDS } from './fields.js';
-import { databaseProblems, missingCronSecret } from './hosting.js';
+import { databaseProblems, missingCronSecret, silentDoorbell } from './hosting.js';
 import { misspelt } from './misspelt.js';
 import { PLAN_BOUNDS, PLANS, type Plan } from './plans.js';
 import type { Secret } from './secret.js';
@@ -86,6 +86,7 @@ export function parseConfig(env: Environment, options: { mode: Mode; now?: numbe
     ...misspelt(env),
     ...(mode === 'embedded' ? unusedAccounts(read) : []),
     ...(mode === 'vercel' ? strayCredentials(read) : []),
+    ...silentDoorbell(read, mode),
   ];
   const problems = [
     ...malformed(parsed.error?.issues ?? [], read.values),

@@ -104,7 +104,7 @@ export const VARIABLES = [
     name: 'CRON_SECRET',
     default: null,
     meaning:
-      'What callers of /api/cron must know; Vercel Cron sends it by itself. At least 16 characters, no spaces. Needed on Vercel.',
+      'What callers of /api/cron must know; Vercel Cron sends it by itself. Doorbells are keyed with it. At least 16 characters, no spaces. Needed on Vercel.',
     secret: true,
     group: 'Vercel',
   },
@@ -210,7 +210,7 @@ export const VARIABLES = [
     name: 'PUBLIC_URL',
     default: { vercel: 'https://$VERCEL_PROJECT_PRODUCTION_URL' },
     meaning:
-      'Where sandboxes reach this orchestrator, to ring its doorbell when they are done: https, or http on this machine. Unset: no doorbell.',
+      'Where sandboxes reach this orchestrator, to ring its doorbell when they are done: https, or http on this machine. Goes with CRON_SECRET. Unset: no doorbell.',
     secret: false,
     group: 'Orchestrator',
   },

@@ -124,6 +124,12 @@ describe('where sandboxes ring', () => {
     }
   });
 
+  it('PUBLIC_URL without CRON_SECRET -> a warning, where it is not needed anyway', () => {
+    const PUBLIC_URL = 'https://o.example.com';
+    expect(namesOf(parse('local', { PUBLIC_URL }).warnings)).toEqual(['PUBLIC_URL']);
+    expect(parse('local', { PUBLIC_URL, CRON_SECRET: '0123456789abcdef' }).warnings).toEqual([]);
+  });
+
   it('a production address that is none -> a problem of PUBLIC_URL', () => {
     expect(namesOf(problemsOf('vercel', { VERCEL_PROJECT_PRODUCTION_URL: 'a b' }))).toEqual(['PUBLIC_URL']);
   });

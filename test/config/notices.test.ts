@@ -71,7 +71,13 @@ describe('a Vercel deployment', () => {
 
 describe('a server of one’s own', () => {
   it('reachable from outside -> nothing to say', () => {
-    expect(onServer({ PUBLIC_URL: 'https://o.example.com' })).toEqual([]);
+    expect(onServer({ PUBLIC_URL: 'https://o.example.com', CRON_SECRET: '0123456789abcdef' })).toEqual([]);
+  });
+
+  it('reachable, but without the secret of doorbells -> says that there is none', () => {
+    expect(onServer({ PUBLIC_URL: 'https://o.example.com' })).toEqual([
+      { variable: 'PUBLIC_URL', problem: expect.stringContaining('CRON_SECRET') },
+    ]);
   });
 
   it('not reachable -> no doorbell', () => {
