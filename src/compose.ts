@@ -54,7 +54,10 @@ export interface Orchestrator {
 }
 
 export async function createOrchestrator(options: ComposeOptions): Promise<Orchestrator> {
-  const base = await openBase(options);
+  const { config } = options;
+  // A wait is held on every remote, so its end is told to us at once.
+  const told = { ...config, unheardProbeIntervalMs: config.probeIntervalMs };
+  const base = await openBase({ ...options, config: told });
   try {
     return wire(assemble(base), options);
   } catch (error) {
@@ -158,7 +161,6 @@ function wire(parts: Parts, { speed, onTransition }: ComposeOptions): Orchestrat
         speed,
         now: () => clock.now(),
         problems,
-        queueDepth: () => looker.ledger.getSnapshot().context.waiting.length,
       }),
     async health() {
       const { states, slots, quarantined } = await store.counts(kind.name);

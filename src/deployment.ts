@@ -7,7 +7,16 @@
  * and bundle: functions, steps and servers ask `deployment()`.
  */
 import { attachDatabasePool } from '@vercel/functions';
-import { type Config, type ConfigResult, describeProblems, parseConfig } from './config/index.js';
+import {
+  type Config,
+  type ConfigResult,
+  deploymentNotices,
+  describeProblems,
+  type Environment,
+  type Problem,
+  parseConfig,
+  type Secret,
+} from './config/index.js';
 import { RefusedError } from './errors.js';
 import { type Base, openBase } from './parts.js';
 import { type Clock, createClock } from './ports/clock.js';
@@ -20,6 +29,10 @@ export interface Deployment {
   /** Whether this runs on Vercel's platform. */
   readonly onVercel: boolean;
   readonly config: ConfigResult;
+  /** Null while the settings have problems, or lack it: then nobody is let in. */
+  readonly cronSecret: Secret | null;
+  /** What does not work where this runs, or on its plan. */
+  notices(): readonly Problem[];
   log(line: string): void;
   /** Rejects with RefusedError (settings), or TransientError while the database is away. */
   base(): Promise<Base>;
@@ -37,11 +50,12 @@ export function deployment(): Deployment {
   return ours;
 }
 
-export function createDeployment(env: Readonly<Record<string, string | undefined>>): Deployment {
+export function createDeployment(env: Environment): Deployment {
   const onVercel = env.VERCEL === '1';
   const { speed, origin } = worldClockOf(env);
   const clock = createClock({ speed, origin });
-  const config = parseConfig(env, { mode: onVercel ? 'vercel' : 'server' });
+  const mode = onVercel ? 'vercel' : 'server';
+  const config = parseConfig(env, { mode });
   let opening: Promise<Base> | null = null;
   const log = (line: string) => console.log(line);
   return {
@@ -49,6 +63,8 @@ export function createDeployment(env: Readonly<Record<string, string | undefined
     speed,
     onVercel,
     config,
+    cronSecret: config.kind === 'ok' ? config.config.cronSecret : null,
+    notices: () => deploymentNotices(env, Date.now(), mode),
     log,
     base() {
       opening ??= openBase({

@@ -20,7 +20,6 @@ export interface ViewSource {
   readonly speed: number;
   now(): number;
   problems(): readonly string[];
-  queueDepth(): number;
 }
 
 export async function fleetView(source: ViewSource): Promise<FleetView> {
@@ -39,7 +38,7 @@ export async function fleetView(source: ViewSource): Promise<FleetView> {
     states: counts.states,
     sessions: rows.map((row) => sessionView(row, source.kind)).sort((a, b) => b.stateSince - a.stateSince),
     problems: [...source.problems(), ...setAside],
-    queueDepth: source.queueDepth(),
+    queueDepth: counts.states.queued ?? 0,
   };
 }
 

@@ -6,13 +6,18 @@ import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import { z } from 'zod';
 import { RefusedError } from '../errors.js';
-import { createProgram } from './program.js';
+import { type Commands, createProgram } from './program.js';
 import { runStart } from './start.js';
 
 const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(packageFile));
 
-const program = createProgram(version, { start: runStart }, (exitCode) => {
+const commands: Commands = {
+  start: runStart,
+  // Loaded when asked for: the workflow engine is large.
+  serve: async (options) => (await import('./serve.js')).runServe(options),
+};
+const program = createProgram(version, commands, (exitCode) => {
   process.exitCode = exitCode;
 });
 try {

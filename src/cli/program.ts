@@ -4,11 +4,13 @@
  * Only reads arguments; `start` does the work.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { ENGINES, type ServeOptions } from './serve-options.js';
 import { DRAIN_MODES, type StartOptions } from './start.js';
 
 export interface Commands {
-  /** Resolves with the exit code. */
+  /** Each resolves with the exit code. */
   start(options: StartOptions): Promise<number>;
+  serve(options: ServeOptions): Promise<number>;
 }
 
 /** `done` hears the exit code of the command that ran. Wrong options throw a CommanderError. */
@@ -56,6 +58,25 @@ export function createProgram(
         command.error('error: --exit-when-idle needs --sessions <n>: without any it would wait for ever');
       done(await commands.start(options));
     });
+  program
+    .command('serve')
+    .description('serve sessions from servers of your own, any number of processes on one database')
+    .addOption(
+      new Option(
+        '--engine <which>',
+        'workflow: durable runs, needs PostgreSQL; poller: each process by itself',
+      )
+        .choices(ENGINES)
+        .default('workflow'),
+    )
+    .addOption(
+      new Option('--port <n>', 'port of the page and of the doorbell; 0 = any free one').argParser(
+        wholeNumber(0, 65_535),
+      ),
+    )
+    .option('--json', 'print JSON lines', false)
+    .addOption(new Option('--world <url>', 'serve an embedded world that runs already').argParser(loopback))
+    .action(async (options: ServeOptions) => done(await commands.serve(options)));
   return program;
 }
 

@@ -1,100 +1,97 @@
-/** Serves the page on loopback. Nothing here listens beyond this machine. */
-import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
-import type { Orchestrator } from '../compose.js';
-import { createDashboard } from '../dashboard/index.js';
-import type { ActionAnswer } from '../dashboard/view.js';
-import type { SessionControl } from '../emulator/devin/index.js';
-import { messageOf, RefusedError } from '../errors.js';
+/**
+ * `serve`: sessions served from servers of one's own.
+ *
+ * Any number of processes on one PostgreSQL. With the workflow engine every
+ * process takes part in driving sessions and one at a time looks at the queue;
+ * with the poller each process does all of it, kept apart by leases. Listens on
+ * loopback: what may be reached from outside is a proxy's business.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { readEnvironment } from '../config/index.js';
+import { type Deployment, deployment } from '../deployment.js';
+import { messageOf } from '../errors.js';
+import { createControlApp } from '../http/app.js';
+import { assemble } from '../parts.js';
+import { runPass, WINDOW_MS } from '../pass/pass.js';
+import type { Runs } from '../ports/runs.js';
+import { announceStop, stopping } from '../stopping.js';
+import { workflowRuns } from '../workflows/runs.js';
+import { startEngine } from './engine.js';
+import { listen } from './listen.js';
+import type { ServeOptions } from './serve-options.js';
+import { refuse, runIn } from './start.js';
+import { createTerminal, type Terminal } from './terminal.js';
+import { ConfigError, joinWorld, realClouds, runningWorld } from './world.js';
 
-/** The page asks for a fresh view at least this often, for what other processes change. */
-const REFRESH_MS = 5_000;
+/** How long running work may take to end, by the wall. */
+const SETTLE_MS = 10_000;
+const TROUBLE_MS = 5_000;
 
-export interface Served {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-export async function servePage(
-  orchestrator: Orchestrator,
-  options: { port: number; control: SessionControl | null },
-): Promise<Served> {
-  const { control } = options;
-  const hosts: string[] = [];
-  const app = createDashboard({
-    view: () => orchestrator.view(),
-    changes: (signal) => changes(orchestrator, signal),
-    health: () => orchestrator.health(),
-    actions: { ...operatorActions(orchestrator), ...(control === null ? {} : worldActions(control)) },
-    token: randomBytes(24).toString('base64url'),
-    allowedHosts: hosts,
-    title: control === null ? 'Devin Outposts' : 'Devin Outposts, embedded world',
-    world: control === null ? 'local' : 'embedded',
+export async function runServe(options: ServeOptions): Promise<number> {
+  const { world } = options;
+  if (options.engine === 'poller') {
+    const start = { ...options, local: false, exitWhenIdle: false, speed: 1, drain: 'leave' } as const;
+    return runIn(start, (env) =>
+      world === undefined ? realClouds(env, 'server') : runningWorld(env, world),
+    );
+  }
+  const terminal = createTerminal({
+    stream: process.stdout,
+    clock: { now: Date.now },
+    json: options.json,
+    tty: false,
   });
-  const server = createAdaptorServer({ fetch: app.fetch });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE';
-      const cause = taken ? `port ${options.port} is in use; choose another, or 0 for any` : messageOf(error);
-      reject(new RefusedError(`serve the page: ${cause}`, { setting: 'PORT', cause: error }));
-    });
-    server.listen(options.port, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  hosts.push(...['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`));
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        if ('closeAllConnections' in server) server.closeAllConnections();
-      }),
-  };
-}
-
-async function* changes(orchestrator: Orchestrator, signal: AbortSignal): AsyncIterable<void> {
-  while (!signal.aborted) {
-    await orchestrator.changed(AbortSignal.any([signal, AbortSignal.timeout(REFRESH_MS)]));
-    if (!signal.aborted) yield;
+  try {
+    const env = readEnvironment({ env: process.env, directory: process.cwd() });
+    Object.assign(process.env, env, world === undefined ? {} : await joinWorld(env, world));
+    await serve(options, terminal);
+    return 0;
+  } catch (error) {
+    return refuse(error);
+  } finally {
+    terminal.close();
   }
 }
 
-function operatorActions(orchestrator: Orchestrator) {
-  const noSuch = (id: string | undefined): ActionAnswer => ({
-    ok: false,
-    message: `There is no session ${id}.`,
+async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
+  const host = deployment();
+  if (host.config.kind === 'problems') throw new ConfigError(host.config);
+  const { databaseUrl, port } = host.config.config;
+  for (const { variable, problem } of host.config.warnings) terminal.log(`warning: ${variable} ${problem}`);
+  const asked = new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
   });
-  return {
-    stop: async (id?: string): Promise<ActionAnswer> =>
-      id !== undefined && (await orchestrator.tell(id, { type: 'stop.requested' }))
-        ? { ok: true, message: `${id} is being stopped; its files are kept.` }
-        : noSuch(id),
-    retry: async (id?: string): Promise<ActionAnswer> =>
-      id !== undefined && (await orchestrator.retry(id))
-        ? { ok: true, message: `${id} is tried again.` }
-        : noSuch(id),
-  };
+  const runs = workflowRuns();
+  const page = await listen(createControlApp({ deployment: host, runs }).fetch, options.port ?? port);
+  terminal.log(`page: ${page.url}`);
+  const engine = await startEngine(databaseUrl);
+  terminal.log('serving');
+  const passing = keepPassing(host, runs, terminal);
+  await asked;
+  terminal.log('stopping');
+  announceStop();
+  process.once('SIGINT', () => process.exit(130));
+  await Promise.race([
+    Promise.allSettled([passing, engine.close()]),
+    pause(SETTLE_MS, undefined, { ref: false }),
+  ]);
+  await page.close();
 }
 
-function worldActions(control: SessionControl) {
-  const act =
-    (act: (id: string) => Promise<unknown>, done: string) =>
-    async (id?: string): Promise<ActionAnswer> => {
-      try {
-        await act(id ?? '');
-        return { ok: true, message: `${id} ${done}.` };
-      } catch (error) {
-        return { ok: false, message: messageOf(error) };
-      }
-    };
-  return {
-    start: async (): Promise<ActionAnswer> => {
-      const { id } = await control.startSession();
-      return { ok: true, message: `${id} is in the queue.` };
-    },
-    suspend: act((id) => control.suspend(id), 'goes to sleep'),
-    resume: act((id) => control.resume(id), 'is in the queue again'),
-    end: act((id) => control.end(id), 'is ending'),
-  };
+/** One pass after the other; of several processes, one at a time looks at the queue. */
+async function keepPassing(host: Deployment, runs: Runs, terminal: Terminal): Promise<void> {
+  const signal = stopping();
+  for (let trouble: string | null = null; !signal.aborted; ) {
+    try {
+      const parts = assemble(await host.base());
+      await runPass({ parts, runs, windowMs: WINDOW_MS / host.speed, signal });
+      trouble = null;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (messageOf(error) !== trouble) terminal.log(`cannot go on for now: ${messageOf(error)}`);
+      trouble = messageOf(error);
+      await pause(TROUBLE_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }

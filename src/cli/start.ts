@@ -5,11 +5,12 @@
  * session up where it was, because nothing of one lives in this process.
  */
 import { createOrchestrator, type Orchestrator } from '../compose.js';
-import { describeProblems, readEnvironment } from '../config/index.js';
+import { describeProblems, type Environment, readEnvironment } from '../config/index.js';
 import { messageOf, RefusedError } from '../errors.js';
 import { watchDemo } from './demo.js';
+import type { Listening } from './listen.js';
+import { servePage } from './page.js';
 import { createRecorder } from './recorder.js';
-import { type Served, servePage } from './serve.js';
 import { createTerminal, type Terminal } from './terminal.js';
 import { ConfigError, ownWorld, realClouds, runningWorld, type Surroundings } from './world.js';
 
@@ -35,15 +36,22 @@ export interface StartOptions {
 }
 
 /** Runs until it is stopped; answers the exit code. */
-export async function runStart(options: StartOptions): Promise<number> {
+export function runStart(options: StartOptions): Promise<number> {
+  return runIn(options, (env) => {
+    if (options.local) return realClouds(env, 'local');
+    return options.world === undefined ? ownWorld(env, options.speed) : runningWorld(env, options.world);
+  });
+}
+
+/** Runs one long-lived orchestrator in the surroundings that `find` brings up. */
+export async function runIn(
+  options: StartOptions,
+  find: (env: Environment) => Promise<Surroundings>,
+): Promise<number> {
   const env = readEnvironment({ env: process.env, directory: process.cwd() });
   let around: Surroundings;
   try {
-    around = options.local
-      ? await realClouds(env)
-      : options.world === undefined
-        ? await ownWorld(env, options.speed)
-        : await runningWorld(env, options.world);
+    around = await find(env);
   } catch (error) {
     return refuse(error);
   }
@@ -70,7 +78,7 @@ async function serve(options: StartOptions, around: Surroundings, terminal: Term
     log: (line) => terminal.log(line),
     onTransition: (transition) => recorder.note(transition),
   });
-  let page: Served | null = null;
+  let page: Listening | null = null;
   const signals = listenForSignals();
   try {
     page = await servePage(orchestrator, {
@@ -169,7 +177,7 @@ function listenForSignals() {
 }
 
 /** Says what is wrong, and in which setting; answers the exit code. */
-function refuse(error: unknown): number {
+export function refuse(error: unknown): number {
   if (error instanceof ConfigError) {
     const { problems, warnings } = error;
     process.stderr.write(

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, type Environment, type Problem, parseConfig } from '../config/index.js';
 import type { SessionControl } from '../emulator/devin/index.js';
-import { attachWorld, type Demo, startWorld } from '../emulator/world/index.js';
+import { type AttachedWorld, attachWorld, type Demo, startWorld } from '../emulator/world/index.js';
 import { RefusedError } from '../errors.js';
 import { type Clock, createClock } from '../ports/clock.js';
 import { rewriteFetch } from '../sandbox/fetch.js';
+import { WORLD_CLOCK } from '../world-clock.js';
 
 /** The token of a running world; never an argument, which other users of the machine could read. */
 export const WORLD_TOKEN = 'OUTPOSTS_WORLD_TOKEN';
@@ -45,9 +46,10 @@ export class ConfigError extends Error {
   }
 }
 
-export async function realClouds(env: Environment): Promise<Surroundings> {
+/** `local`: from a developer's machine; `server`: from servers of one's own. */
+export async function realClouds(env: Environment, mode: 'local' | 'server'): Promise<Surroundings> {
   return {
-    ...configured(env, 'local'),
+    ...configured(env, mode),
     clock: createClock(),
     speed: 1,
     world: null,
@@ -58,8 +60,8 @@ export async function realClouds(env: Environment): Promise<Surroundings> {
 
 /** Starts a world for this process alone. Its database and disks go when it ends, unless DATABASE_URL names one. */
 export async function ownWorld(env: Environment, speed: number): Promise<Surroundings> {
-  // Wrong settings are told before anything is started.
-  configured(env, 'embedded');
+  // Wrong settings are told before anything is started, and so is what this world does not use.
+  const { warnings } = configured(env, 'embedded');
   const dir = await mkdtemp(join(tmpdir(), 'outposts-world-'));
   const world = await startWorld({ dir, speed });
   const close = async () => {
@@ -67,9 +69,10 @@ export async function ownWorld(env: Environment, speed: number): Promise<Surroun
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    const database = { DATABASE_URL: env.DATABASE_URL || `file:${join(dir, 'outposts.db')}` };
+    const database = { DATABASE_URL: env.DATABASE_URL?.trim() || `file:${join(dir, 'outposts.db')}` };
     return {
       ...configured({ ...env, ...world.env, ...database }, 'local'),
+      warnings,
       clock: world.worldClock,
       speed,
       world: { url: world.devinUrl, control: world.control, runDemo: world.runDemo },
@@ -85,14 +88,13 @@ export async function ownWorld(env: Environment, speed: number): Promise<Surroun
 
 /** Joins a world that another process runs, on its clock. */
 export async function runningWorld(env: Environment, url: string): Promise<Surroundings> {
-  const token = env[WORLD_TOKEN];
-  if (!token)
-    throw new RefusedError(`the token that the world at ${url} printed is needed`, { setting: WORLD_TOKEN });
-  const world = await attachWorld(url, token);
+  const { warnings } = configured(env, 'embedded');
+  const world = await attached(env, url);
   // Real sessions and emulated ones never share a database by default.
-  const database = { DATABASE_URL: env.DATABASE_URL || EMBEDDED_DATABASE };
+  const database = { DATABASE_URL: env.DATABASE_URL?.trim() || EMBEDDED_DATABASE };
   return {
     ...configured({ ...env, ...world.env, ...database }, 'local'),
+    warnings,
     clock: world.worldClock,
     speed: world.clock.speed,
     world: { url, control: world.control, runDemo: world.runDemo },
@@ -102,7 +104,24 @@ export async function runningWorld(env: Environment, url: string): Promise<Surro
   };
 }
 
-function configured(env: Environment, mode: 'local' | 'embedded') {
+/**
+ * Makes this process one that serves a running world: on its clock, with its clouds behind `fetch`. To be done
+ * before anything else is loaded. Answers what the environment needs.
+ */
+export async function joinWorld(env: Environment, url: string): Promise<Environment> {
+  const world = await attached(env, url);
+  globalThis.fetch = rewriteFetch(world.vercelUrl);
+  return { ...world.env, [WORLD_CLOCK]: JSON.stringify(world.clock) };
+}
+
+function attached(env: Environment, url: string): Promise<AttachedWorld> {
+  const token = env[WORLD_TOKEN];
+  if (!token)
+    throw new RefusedError(`the token that the world at ${url} printed is needed`, { setting: WORLD_TOKEN });
+  return attachWorld(url, token);
+}
+
+function configured(env: Environment, mode: 'local' | 'server' | 'embedded') {
   const parsed = parseConfig(env, { mode });
   if (parsed.kind === 'problems') throw new ConfigError(parsed);
   const { accounts } = parsed.config;

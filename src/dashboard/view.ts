@@ -38,7 +38,7 @@ export interface FleetView {
   readonly sessions: readonly SessionView[];
   /** What is wrong with the whole, in words: the fleet API refuses the token. */
   readonly problems: readonly string[];
-  /** Rows of Devin's queue that wait to be claimed. */
+  /** Sessions that wait for a slot. */
   readonly queueDepth: number;
 }
 

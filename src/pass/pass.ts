@@ -35,6 +35,9 @@ export type PassReport =
 /** The setting that holds when a pass last looked at the queue, in milliseconds of the wall. */
 export const LAST_LOOK = 'last-look';
 
+/** A pass looks for this long, and has settled when the next one is due. */
+export const WINDOW_MS = 57_000;
+
 /** A pass that is silent for this long is taken to be dead. */
 const LEAD_MS = 12_000;
 const KEEP_EVERY_MS = 4_000;
@@ -58,7 +61,7 @@ export async function runPass({ parts, runs, windowMs, signal }: PassOptions): P
     return { kind: 'passed', problem };
   } finally {
     clearInterval(keeping);
-    await store.unlead('pass', owner).catch(() => undefined);
+    await store.lead('pass', owner, 0).catch(() => undefined);
   }
 }
 

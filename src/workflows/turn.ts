@@ -12,6 +12,7 @@ import { messageOf, RefusedError, TransientError } from '../errors.js';
 import { assemble, type Parts } from '../parts.js';
 import { type DriveAnswer, drive } from '../runtime/drive.js';
 import { isAtRest } from '../runtime/level.js';
+import { stopping } from '../stopping.js';
 
 export type Turn =
   /** Nothing to do before that, in milliseconds of the wall. */
@@ -49,15 +50,16 @@ async function turn(parts: Parts, sessionId: string, speed: number): Promise<Tur
   const endAt = performance.now() + BUDGET_MS;
   // A name of its own: the lease lets the same owner in twice.
   const deps = { store, kind, clock, log, owner: `run-${randomUUID()}`, random: Math.random };
+  const settle = stopping();
   for (;;) {
     const leftMs = endAt - performance.now();
-    const answer = await drive(deps, sessionId, { budgetMs: leftMs });
+    const answer = await drive(deps, sessionId, { budgetMs: leftMs, settle });
     const waitMs = waitOf(answer, parts, speed);
     if (waitMs === null) return { kind: 'rests', why: answer.kind };
-    if (waitMs > Math.min(SHORT_MS, endAt - performance.now())) {
+    if (settle.aborted || waitMs > Math.min(SHORT_MS, endAt - performance.now())) {
       return { kind: 'sleeps', sleepMs: Math.min(MOST_SLEEP_MS, Math.max(LEAST_SLEEP_MS, waitMs)) };
     }
-    await pause(waitMs);
+    await pause(waitMs, undefined, { signal: settle }).catch(() => undefined);
   }
 }
 

@@ -14,6 +14,7 @@ async function run(...args: string[]) {
       asked.push(options);
       return 7;
     },
+    serve: async () => 7,
   };
   const program = createProgram('1.2.3', commands, (code) => exitCodes.push(code));
   let said = '';

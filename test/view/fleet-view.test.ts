@@ -35,7 +35,6 @@ const view = (of: Store) =>
     speed: 1,
     now: () => 0,
     problems: () => [],
-    queueDepth: () => 0,
   });
 const enroll = (id: string, state: string) => store.enroll(id, { ...fresh, state }, null, 0);
 

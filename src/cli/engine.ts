@@ -1,0 +1,81 @@
+/**
+ * The workflow engine of a server of one's own: its tables in PostgreSQL, our
+ * compiled workflow, and the worker that runs it in this process.
+ *
+ * The engine delivers over HTTP to itself. That listener is another one than
+ * the page's, on a port of its own, so that no proxy can make it reachable.
+ */
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createWorld } from '@workflow/world-postgres';
+import { Hono } from 'hono';
+import { setWorld } from 'workflow/runtime';
+import { buildBundles } from '../build/bundles.js';
+import type { Secret } from '../config/index.js';
+import { RefusedError } from '../errors.js';
+import { listen } from './listen.js';
+
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+/** Wake-ups that one process works on at a time; each may wait for the cloud for most of a minute. */
+const CONCURRENCY = 20;
+const CONNECTIONS = 12;
+
+export interface Engine {
+  /** Takes nothing more up, and waits for what is under way. */
+  close(): Promise<void>;
+}
+
+/** @throws RefusedError unless the database is PostgreSQL and its tables can be made. */
+export async function startEngine(databaseUrl: Secret): Promise<Engine> {
+  const url = databaseUrl.reveal();
+  if (!url.startsWith('postgres'))
+    throw new RefusedError('the workflow engine needs PostgreSQL; with SQLite use --engine poller', {
+      setting: 'DATABASE_URL',
+    });
+  await prepareTables(url);
+  await mkdir(join(ROOT, '.outposts'), { recursive: true });
+  const dir = await mkdtemp(join(ROOT, '.outposts/bundles-'));
+  const { flow, step } = await buildBundles(ROOT, dir);
+  const load = async (path: string) => (await import(pathToFileURL(path).href)) as { POST: Handler };
+  const [flows, steps] = await Promise.all([load(flow), load(step)]);
+  await rm(dir, { recursive: true, force: true });
+
+  const app = new Hono();
+  app.post('/.well-known/workflow/v1/flow', (c) => flows.POST(c.req.raw));
+  app.post('/.well-known/workflow/v1/step', (c) => steps.POST(c.req.raw));
+  const listening = await listen(app.fetch, 0);
+  process.env.WORKFLOW_LOCAL_BASE_URL = listening.url;
+  const world = createWorld({
+    connectionString: url,
+    queueConcurrency: CONCURRENCY,
+    maxPoolSize: CONNECTIONS,
+  });
+  setWorld(world);
+  await world.start();
+  return {
+    async close() {
+      await world.close?.();
+      await listening.close();
+    },
+  };
+}
+
+type Handler = (request: Request) => Promise<Response>;
+
+/** The engine's own set-up program, since it also settles who goes first. The address travels in the environment. */
+async function prepareTables(url: string): Promise<void> {
+  const program = createRequire(import.meta.url).resolve('@workflow/world-postgres/cli');
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env.PATH, WORKFLOW_POSTGRES_URL: url },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', resolve);
+  });
+  if (code !== 0)
+    throw new RefusedError("the workflow engine's tables could not be made", { setting: 'DATABASE_URL' });
+}

@@ -1,0 +1,26 @@
+/**
+ * What a deployment answers: its health, its doorbell, and nothing else to the
+ * world. The operator's page is there for who sits at the machine it runs on.
+ */
+import { Hono } from 'hono';
+import type { Deployment } from '../deployment.js';
+import type { Runs } from '../ports/runs.js';
+import { answerTrouble, plain } from './answers.js';
+import { doorbellRoute } from './doorbell.js';
+import { deploymentHealth } from './health.js';
+import { localPage } from './local-page.js';
+
+export function createControlApp(surroundings: { deployment: Deployment; runs: Runs }): Hono {
+  const { deployment } = surroundings;
+  const app = new Hono();
+  app.onError((error, c) => answerTrouble(c, error, deployment));
+  app.notFound((c) => c.text('There is nothing here. Try /api/health.\n', 404));
+  app.use('/api/*', plain);
+  app.get('/api/health', async (c) => {
+    const health = await deploymentHealth(deployment, Date.now());
+    return health.status === 'unready' ? c.json(health, 503, { 'Retry-After': '10' }) : c.json(health);
+  });
+  app.route('/api/sessions', doorbellRoute(surroundings));
+  if (!deployment.onVercel) app.route('/', localPage(surroundings));
+  return app;
+}

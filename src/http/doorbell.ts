@@ -1,0 +1,51 @@
+/**
+ * The doorbell's route: a vm says "look now".
+ *
+ * Tells nothing back: the answer is the same whether there is such a session,
+ * whether the key fits and whether anything came of it. A ring carries no
+ * facts; the session's actor looks for itself.
+ */
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import type { Deployment } from '../deployment.js';
+import { createDoorbell } from '../doorbell.js';
+import type { Runs } from '../ports/runs.js';
+import { createLimiter } from './limiter.js';
+
+/** Rings of one instance that are looked into, valid or not: each costs a read. */
+const ANY = { burst: 60, perSecond: 20 };
+/** Rings of one session that wake its run: each costs a look at its vm. */
+const EACH = { burst: 6, perSecond: 1 / 10 };
+
+const ring = z.object({
+  sessionId: z.string().min(1).max(200),
+  key: z.string().regex(/^Bearer [\w-]{20,100}$/),
+});
+
+export function doorbellRoute({ deployment, runs }: { deployment: Deployment; runs: Runs }): Hono {
+  const app = new Hono();
+  const any = createLimiter(ANY);
+  const each = createLimiter(EACH);
+
+  app.post('/:id/doorbell', async (c) => {
+    if (!any.admits('')) return c.body(null, 429, { 'Retry-After': '5' });
+    const rung = ring.safeParse({ sessionId: c.req.param('id'), key: c.req.header('authorization') });
+    if (rung.success) await answer(rung.data.sessionId, rung.data.key.slice('Bearer '.length));
+    return nothing(c);
+  });
+  return app;
+
+  async function answer(sessionId: string, key: string): Promise<void> {
+    const secret = deployment.cronSecret?.reveal();
+    if (secret === undefined) return;
+    const { store } = await deployment.base();
+    const row = await store.read(sessionId);
+    const isOurs =
+      row !== null && createDoorbell({ secret, baseUrl: '' }).isKeyOf(sessionId, row.episode, key);
+    if (!isOurs || !each.admits(sessionId)) return;
+    await store.post(sessionId, JSON.stringify({ type: 'doorbell.rung' }));
+    await runs.ring(sessionId);
+  }
+}
+
+const nothing = (c: Context) => c.body(null, 204);

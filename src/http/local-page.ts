@@ -1,0 +1,95 @@
+/**
+ * The operator's page of a server on this machine.
+ *
+ * Only for who reaches it directly on loopback. A request that came through a
+ * proxy may be anybody's, whatever its Host says, and finds nothing here.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Context, Hono } from 'hono';
+import { createDashboard } from '../dashboard/index.js';
+import type { ActionAnswer, FleetView, Health } from '../dashboard/view.js';
+import type { Deployment } from '../deployment.js';
+import { assemble } from '../parts.js';
+import type { Runs } from '../ports/runs.js';
+import { fleetView } from '../view.js';
+import { deploymentHealth } from './health.js';
+
+/** How often the page is drawn anew, by the wall. */
+const REFRESH_MS = 1_000;
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+export function localPage({ deployment, runs }: { deployment: Deployment; runs: Runs }): Hono {
+  const hosts: string[] = [];
+  const page = createDashboard({
+    view: () => view(deployment),
+    changes: everySecond,
+    health: () => healthOf(deployment),
+    actions: {
+      stop: (id) => tell(id, 'stop.requested', 'is being stopped; its files are kept'),
+      retry: async (id) => {
+        const { store } = await deployment.base();
+        if (id !== undefined && (await store.readmit(id))) {
+          await runs.ring(id);
+          return { ok: true, message: `${id} is tried again.` };
+        }
+        return tell(id, 'retry.requested', 'is tried again');
+      },
+    },
+    token: randomBytes(24).toString('base64url'),
+    allowedHosts: hosts,
+    title: 'Devin Outposts',
+    world: 'local',
+  });
+  const app = new Hono();
+  app.all('*', (c) => {
+    const host = directHost(c);
+    if (host === null) return c.text('There is nothing here. Try /api/health.\n', 404);
+    if (!hosts.includes(host)) hosts.push(host);
+    return page.fetch(c.req.raw);
+  });
+  return app;
+
+  async function tell(id: string | undefined, type: string, done: string): Promise<ActionAnswer> {
+    const { store } = await deployment.base();
+    if (id === undefined || !(await store.post(id, JSON.stringify({ type }))))
+      return { ok: false, message: `There is no session ${id}.` };
+    await runs.ring(id);
+    return { ok: true, message: `${id} ${done}.` };
+  }
+}
+
+/** The Host of a request that names this machine and came straight from it; else null. */
+function directHost(c: Context): string | null {
+  if (FORWARDED.some((name) => c.req.header(name) !== undefined)) return null;
+  const host = c.req.header('host')?.toLowerCase() ?? '';
+  return LOOPBACK.includes(host.replace(/:\d{1,5}$/, '')) ? host : null;
+}
+
+async function view(deployment: Deployment): Promise<FleetView> {
+  const parts = assemble(await deployment.base());
+  const { problems } = await deploymentHealth(deployment, Date.now());
+  return fleetView({
+    store: parts.store,
+    kind: parts.kind,
+    maxConcurrent: parts.config.maxConcurrent,
+    speed: deployment.speed,
+    now: () => deployment.clock.now(),
+    problems: () => [...problems],
+  });
+}
+
+async function healthOf(deployment: Deployment): Promise<Health> {
+  const { status, problems, ...details } = await deploymentHealth(deployment, Date.now());
+  return status === 'unready'
+    ? { kind: 'unready', reason: problems.join('; ') }
+    : { kind: 'ready', details: { ...details, problems } };
+}
+
+async function* everySecond(signal: AbortSignal): AsyncIterable<void> {
+  while (!signal.aborted) {
+    await pause(REFRESH_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    if (!signal.aborted) yield;
+  }
+}
