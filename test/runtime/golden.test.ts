@@ -63,6 +63,16 @@ describe('saved sessions of every version', () => {
     },
   );
 
+  test('version 1 knew no doorbell -> its sessions count as not heard, and as settling since never', () => {
+    const rows = Object.entries(goldens.get(1)?.rows ?? {});
+    const contexts = rows.map(([state, row]) => {
+      const restored = restore(kind, rowOf(state, row));
+      return restored.kind === 'restored' ? restored.snapshot.context : null;
+    });
+    expect(contexts.length).toBeGreaterThan(0);
+    for (const context of contexts) expect(context).toMatchObject({ bellHeard: false, settlingSince: null });
+  });
+
   test('no version between the first and the present one was forgotten', () => {
     expect([...goldens.keys()].sort((a, b) => a - b)).toEqual(
       Array.from({ length: kind.version }, (_, index) => index + 1),

@@ -28,6 +28,21 @@ describe('open', () => {
     expect(rig.cloud.calls.byOperation(spec.name)).toEqual({ get: 1, create: 1 });
   });
 
+  test('hosts that are needed besides -> let through when it is opened and when its policy is applied', async () => {
+    const bell = 'https://outposts.example.com/api/sessions/devin-1/doorbell';
+    const spec = specOf({ policy: CLOSED, alsoNeeded: [bell] });
+    const vm = await opened(spec);
+    const opens = { allowedDomains: ['outposts.example.com'], allowedCIDRs: ['127.0.0.1/32'] };
+    expect(viewOf(spec.name).vms[0]?.policy).toMatchObject(opens);
+    const digest = (await host.find(spec.name, never))?.policyDigest;
+    const narrowed = await host.applyPolicy(vm, CLOSED, spec.gatewayUrl, [], never);
+    expect(viewOf(spec.name).vms[0]?.policy).toMatchObject({ allowedCIDRs: ['127.0.0.1/32'] });
+    expect(narrowed).not.toEqual({ kind: 'applied', policyDigest: digest });
+    const again = await host.applyPolicy(vm, CLOSED, spec.gatewayUrl, [bell], never);
+    expect(viewOf(spec.name).vms[0]?.policy).toMatchObject(opens);
+    expect(again).toEqual({ kind: 'applied', policyDigest: digest });
+  });
+
   test('the digest that open answers is the one that a read finds', async () => {
     for (const policy of [
       OPEN,

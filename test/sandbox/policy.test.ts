@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import { networkPolicy, policyDigest } from '../../src/sandbox/policy.js';
+import { allowsHost, networkPolicy, policyDigest } from '../../src/sandbox/policy.js';
 
 const GATEWAY = 'https://gateway.devin.ai/connect?x=1';
 const STATIC = 'https://static.devin.ai/devin-rs/remote';
@@ -117,6 +117,43 @@ test('a gateway without a usable host -> refused, without repeating it', () => {
   const map = () => networkPolicy({ enabled: true, hosts: [], subnets: [] }, ['nonsense?secret'], () => {});
   expect(map).toThrow(RefusedError);
   expect(map).not.toThrow(/secret/);
+});
+
+describe('whether a list covers a host', () => {
+  const covers = (url: string, hosts: string[], subnets: string[] = []) =>
+    allowsHost({ enabled: true, hosts, subnets }, url);
+
+  test('no restriction -> any', () => {
+    expect(allowsHost({ enabled: false }, 'https://a.example.com')).toBe(true);
+  });
+
+  test.each([
+    ['https://a.example.com/x?y', ['A.Example.com.']],
+    ['https://a.example.com:8443', ['other.com', '*.example.com']],
+    ['https://b.a.example.com', ['*.example.com']],
+    ['https://xn--bcher-kva.de', ['bücher.de']],
+    ['http://127.0.0.1:3000', ['127.0.0.1']],
+    ['http://[::1]:3000', ['[::1]']],
+  ])('%s is covered by %j', (url, hosts) => {
+    expect(covers(url, hosts)).toBe(true);
+  });
+
+  test.each([
+    ['https://a.example.com', []],
+    ['https://example.com', ['*.example.com']],
+    ['https://a.example.com', ['example.com', 'ample.com', '*.ample.com', '*.b.a.example.com']],
+    ['https://a.example.com', ['*', '*.', 'https://a.example.com', 'a.example.com:443', ' a.example.com']],
+    ['http://127.0.0.1:3000', ['127.0.0.2', '*.0.0.1']],
+    ['nonsense', ['nonsense', '']],
+    ['file:///etc/passwd', ['']],
+  ])('%s is not covered by %j', (url, hosts) => {
+    expect(covers(url, hosts)).toBe(false);
+  });
+
+  test('an address -> covered where it is listed by itself, not by a network around it', () => {
+    expect(covers('http://10.0.0.7', [], ['10.0.0.7'])).toBe(true);
+    expect(covers('http://10.0.0.7', [], ['10.0.0.0/8'])).toBe(false);
+  });
 });
 
 describe('the digest', () => {

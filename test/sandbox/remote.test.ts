@@ -1,4 +1,6 @@
 /** The adapter through the real SDK, against the emulated cloud: launching, looking and waiting. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { ContractError } from '../../src/errors.js';
 import {
@@ -108,6 +110,27 @@ describe('launch, look and wait', () => {
     expect(await waited).toBe('ended');
   });
 
+  test('a doorbell that is never answered -> rung from the vm, and the end of the remote is noticed all the same', async () => {
+    let rings = 0;
+    const deployment = createServer(() => {
+      rings += 1;
+    });
+    await new Promise<void>((resolve) => deployment.listen(0, '127.0.0.1', resolve));
+    const { port } = deployment.address() as AddressInfo;
+    const doorbell = { url: `http://127.0.0.1:${port}/bell`, key: 'k' };
+    const vm = await opened();
+    await host.launch(vm, launchOf('l1', { doorbell }), never);
+    await until('it rang at the start', async () => rings === 1);
+    const waited = host.awaitExit(vm, 'l1', never);
+    finish(vm.name, 0);
+    expect(await waited).toBe('ended');
+    await until('it rang at the end', async () => rings === 2);
+    expect(await host.look(vm, 'l1', never)).toEqual({ kind: 'exited', code: 0 });
+    deployment.closeAllConnections();
+    deployment.close();
+    await host.stop(vm, never);
+  });
+
   test('a disk that was restored -> the earlier launch is absent, and a new one starts', async () => {
     const spec = specOf();
     const vm = await opened(spec);
@@ -139,11 +162,15 @@ describe('launch, look and wait', () => {
     expect(JSON.stringify(viewOf(vm.name))).not.toContain('cog_secret');
   });
 
-  test('a token with a NUL character -> refused here, without repeating it', async () => {
+  test('a token or a key with a NUL character -> refused here, without repeating it', async () => {
     const vm = await opened();
-    const spec = launchOf('l1', { grant: { gatewayUrl: GATEWAY, connectToken: 'a\0secret' } });
-    const failure = await host.launch(vm, spec, never).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(ContractError);
-    expect(String(failure)).not.toContain('secret');
+    for (const change of [
+      { grant: { gatewayUrl: GATEWAY, connectToken: 'a\0secret' } },
+      { doorbell: { url: 'https://outposts.example.com', key: 'a\0secret' } },
+    ]) {
+      const failure = await host.launch(vm, launchOf('l1', change), never).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ContractError);
+      expect(String(failure)).not.toContain('secret');
+    }
   });
 });
