@@ -20,8 +20,8 @@ import { listen } from './listen.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** Wake-ups that one process works on at a time; each may wait for the cloud for most of a minute. */
-const CONCURRENCY = 20;
-const CONNECTIONS = 12;
+const CONCURRENCY = 16;
+const CONNECTIONS = 18;
 
 export interface Engine {
   /** Takes nothing more up, and waits for what is under way. */

@@ -7,7 +7,7 @@ import type { SessionControl } from '../emulator/devin/index.js';
 import { type AttachedWorld, attachWorld, type Demo, startWorld } from '../emulator/world/index.js';
 import { RefusedError } from '../errors.js';
 import { type Clock, createClock } from '../ports/clock.js';
-import { rewriteFetch } from '../sandbox/fetch.js';
+import { redirectProcess, rewriteFetch } from '../sandbox/fetch.js';
 import { WORLD_CLOCK } from '../world-clock.js';
 
 /** The token of a running world; never an argument, which other users of the machine could read. */
@@ -110,7 +110,7 @@ export async function runningWorld(env: Environment, url: string): Promise<Surro
  */
 export async function joinWorld(env: Environment, url: string): Promise<Environment> {
   const world = await attached(env, url);
-  globalThis.fetch = rewriteFetch(world.vercelUrl);
+  redirectProcess(world.vercelUrl);
   return { ...world.env, [WORLD_CLOCK]: JSON.stringify(world.clock) };
 }
 
