@@ -143,8 +143,11 @@ export interface Store {
   readmit(id: string): Promise<boolean>;
 
   // --- news and facts ---------------------------------------------------------------------
-  /** Appends news and wakes the actor (wakeAt 0). False when there is no such actor. */
-  post(id: string, event: string): Promise<boolean>;
+  /**
+   * Appends news and wakes the actor (wakeAt 0). False when there is no such actor.
+   * With `once`, nothing is appended while the very same text waits already; the actor is woken all the same.
+   */
+  post(id: string, event: string, options?: { readonly once?: boolean }): Promise<boolean>;
   /** Writes facts of known actors where they differ, bumps factsRev, wakes those; answers their ids. */
   observe(facts: ReadonlyMap<string, string>): Promise<readonly string[]>;
 
@@ -159,12 +162,14 @@ export interface Store {
     max: number,
     event: string,
   ): Promise<{ granted: readonly string[]; held: number }>;
-  /** Ids to drive now: wakeAt at or before `now`, not quarantined, lease free or over. Longest overdue first. */
-  due(now: number, limit: number): Promise<readonly string[]>;
-  /** The earliest wakeAt past `after` of any row that is not quarantined; null when none waits. */
-  nextWakeAt(after: number): Promise<number | null>;
+  /** Ids of a machine to drive now: wakeAt at or before `now`, not quarantined, lease free or over. Longest overdue first. */
+  due(machine: string, now: number, limit: number): Promise<readonly string[]>;
+  /** The earliest wakeAt past `after` of any row of the machine that is not quarantined; null when none waits. */
+  nextWakeAt(machine: string, after: number): Promise<number | null>;
   /** Takes or prolongs a named lease (the sweep's); false while another owner has it. */
   lead(name: string, owner: string, leaseMs: number): Promise<boolean>;
+  /** Gives a named lease back at once; one that another owner has is left alone. */
+  unlead(name: string, owner: string): Promise<void>;
 
   // --- looking ----------------------------------------------------------------------------
   /** A page of rows, newest created first is NOT promised: ordered by id. */

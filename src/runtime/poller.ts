@@ -52,15 +52,15 @@ export class Poller {
 
   /** Runs until `stop`. */
   async run(): Promise<void> {
-    const { store, clock, graceMs = 0 } = this.#deps;
+    const { store, kind, clock, graceMs = 0 } = this.#deps;
     while (!this.#stopping.signal.aborted) {
       this.#poked = false;
       let sleepMs = SCAN_AT_LEAST_MS;
       try {
         const now = clock.now() - graceMs;
-        const due = (await store.due(now, CONCURRENCY * 4)).filter((id) => this.#mayStart(id));
+        const due = (await store.due(kind.name, now, CONCURRENCY * 4)).filter((id) => this.#mayStart(id));
         for (const id of due) this.kick(id);
-        const nextAt = await store.nextWakeAt(now);
+        const nextAt = await store.nextWakeAt(kind.name, now);
         // Asking took time of its own, and a fast clock does not wait for it.
         if (nextAt !== null) sleepMs = Math.max(1, nextAt + graceMs - clock.now());
         this.#storeTrouble = null;

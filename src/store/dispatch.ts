@@ -13,7 +13,7 @@ type DispatchMethods = 'post' | 'observe' | 'grantSlots' | 'due' | 'nextWakeAt';
 
 export function dispatchQueries(backend: Backend): Pick<Store, DispatchMethods> {
   return {
-    post: (id, event) =>
+    post: (id, event, { once = false } = {}) =>
       backend.transact(`post to ${id}`, async (db) => {
         // The actor first: its row's lock puts this before or after a driver's rest, never beside it.
         const woken = await db
@@ -22,6 +22,7 @@ export function dispatchQueries(backend: Backend): Pick<Store, DispatchMethods> 
           .where('id', '=', id)
           .executeTakeFirst();
         if (woken.numUpdatedRows === 0n) return false;
+        if (once && (await waitsAlready(db, id, event))) return true;
         await db.insertInto('news').values({ actor_id: id, event }).execute();
         return true;
       }),
@@ -59,11 +60,12 @@ export function dispatchQueries(backend: Backend): Pick<Store, DispatchMethods> 
       });
     },
 
-    due: (now, limit) =>
+    due: (machine, now, limit) =>
       backend.read('read who is due', async (db) => {
         const rows = await db
           .selectFrom('actors')
           .select('id')
+          .where('machine', '=', machine)
           .where('wake_at', '<=', whole(now))
           .where('quarantine', 'is', null)
           .where(unleased(backend))
@@ -74,11 +76,12 @@ export function dispatchQueries(backend: Backend): Pick<Store, DispatchMethods> 
         return rows.map((row) => row.id);
       }),
 
-    nextWakeAt: (after) =>
+    nextWakeAt: (machine, after) =>
       backend.read('read the next wake-up', async (db) => {
         const row = await db
           .selectFrom('actors')
           .select('wake_at')
+          .where('machine', '=', machine)
           .where('wake_at', '>', whole(after))
           .where('quarantine', 'is', null)
           .orderBy('wake_at')
@@ -87,6 +90,16 @@ export function dispatchQueries(backend: Backend): Pick<Store, DispatchMethods> 
         return row?.wake_at ?? null;
       }),
   };
+}
+
+async function waitsAlready(db: Db, id: string, event: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('news')
+    .select('seq')
+    .where('actor_id', '=', id)
+    .where('event', '=', event)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 async function writeFacts(backend: Backend, id: string, facts: string): Promise<string | null> {

@@ -4,6 +4,7 @@
  * A file is SQLite, which needs nothing else; a server is PostgreSQL. What the
  * store promises is in src/ports/store.ts and the same for both.
  */
+import type { Pool } from 'pg';
 import { RefusedError } from '../errors.js';
 import type { Store } from '../ports/store.js';
 import { actorQueries } from './actors.js';
@@ -13,11 +14,14 @@ import { journalQueries } from './journal.js';
 import { lookingQueries } from './looking.js';
 import { openPostgres } from './postgres.js';
 import { settingQueries } from './settings.js';
-import { openSqlite } from './sqlite.js';
 
 export interface StoreOptions {
   /** Largest number of PostgreSQL connections; 4 unless given. SQLite has no use for it. */
   readonly maxConnections?: number;
+  /** How long an idle PostgreSQL connection stays open, in milliseconds; ten seconds unless given. */
+  readonly idleTimeoutMs?: number;
+  /** Given the PostgreSQL pool before its first use, for a platform that looks after idle connections. */
+  readonly onPool?: (pool: Pool) => void;
 }
 
 /**
@@ -26,16 +30,31 @@ export interface StoreOptions {
  * when the database is locked or away. No message repeats the URL.
  */
 export async function openStore(databaseUrl: string, options: StoreOptions = {}): Promise<Store> {
-  return storeOver(await openBackend(databaseUrl, options.maxConnections ?? 4));
+  return storeOver(await openBackend(databaseUrl, options));
 }
 
-function openBackend(url: string, maxConnections: number): Promise<Backend> {
-  if (url.startsWith('file:')) return openSqlite(url);
-  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return openPostgres(url, maxConnections);
+async function openBackend(url: string, options: StoreOptions): Promise<Backend> {
+  if (url.startsWith('file:')) {
+    const { openSqlite } = await importSqlite();
+    return openSqlite(url);
+  }
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return openPostgres(url, options);
   throw new RefusedError(
     'DATABASE_URL should be file:<path> for SQLite, or postgres://<user>:<password>@<host>/<database> for PostgreSQL',
     { setting: 'DATABASE_URL' },
   );
+}
+
+/** Only when it is needed: a bundle for functions goes without SQLite's native library. */
+async function importSqlite(): Promise<typeof import('./sqlite.js')> {
+  try {
+    return await import('./sqlite.js');
+  } catch (cause) {
+    throw new RefusedError(
+      'this installation has no SQLite library, so DATABASE_URL should be postgres://<user>:<password>@<host>/<database>',
+      { setting: 'DATABASE_URL', cause },
+    );
+  }
 }
 
 function storeOver(backend: Backend): Store {

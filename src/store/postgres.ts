@@ -8,11 +8,14 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import pg from 'pg';
 import type { Backend } from './backend.js';
-import { isConnectionLost } from './failure.js';
+import { ConnectFailure, isConnectionLost } from './failure.js';
 import { Gate } from './gate.js';
 import { migrate, POSTGRES_SCHEMA } from './migrations.js';
+import { driverUrl } from './postgres-url.js';
 import type { Db, Tables } from './schema.js';
 
+const MOST_CONNECTIONS = 4;
+const IDLE_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 15_000;
 
@@ -20,9 +23,15 @@ const QUERY_TIMEOUT_MS = 15_000;
 const LOCK_CLASS = 0x64766e;
 const LOCK = { migrations: 1, slots: 2, journal: 3 } as const;
 
+export interface PostgresOptions {
+  readonly maxConnections?: number;
+  readonly idleTimeoutMs?: number;
+  readonly onPool?: (pool: pg.Pool) => void;
+}
+
 /** Connects and migrates. Throws RefusedError (credentials, no such database), TransientError (not reachable). */
-export async function openPostgres(url: string, maxConnections: number): Promise<Backend> {
-  const backend = new PostgresBackend(url, maxConnections);
+export async function openPostgres(url: string, options: PostgresOptions): Promise<Backend> {
+  const backend = new PostgresBackend(url, options);
   try {
     await backend.transact('open the database', async (db) => {
       await sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${LOCK.migrations})`.execute(db);
@@ -47,16 +56,18 @@ class PostgresBackend implements Backend {
   readonly #db: Kysely<Tables>;
   readonly #gate = new Gate();
 
-  constructor(url: string, maxConnections: number) {
+  constructor(url: string, { maxConnections = MOST_CONNECTIONS, idleTimeoutMs, onPool }: PostgresOptions) {
     const pool = new pg.Pool({
-      connectionString: url,
+      connectionString: driverUrl(url),
       max: maxConnections,
+      idleTimeoutMillis: idleTimeoutMs ?? IDLE_TIMEOUT_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
       application_name: 'outposts',
       types: { getTypeParser },
     });
+    onPool?.(pool);
     this.#root = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: healing(pool) }) });
     this.#db = this.#root.withSchema(POSTGRES_SCHEMA);
   }
@@ -103,7 +114,7 @@ function healing(pool: pg.Pool): PostgresPool {
   pool.on('connect', (client) => client.on('error', ignore));
   return {
     async connect() {
-      const client = await pool.connect();
+      const client = await connectTo(pool);
       let lost: unknown = null;
       const query = async (text: string, values: readonly unknown[]) => {
         if (lost) throw lost;
@@ -122,6 +133,14 @@ function healing(pool: pg.Pool): PostgresPool {
     },
     end: () => pool.end(),
   };
+}
+
+async function connectTo(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw new ConnectFailure(error);
+  }
 }
 
 /** bigint arrives as text, because it may exceed a double; ours are instants and counters. */

@@ -65,7 +65,7 @@ interface SettingTable {
   value: string;
 }
 
-/** Named leases for work that one process at a time does. Written by: `lead`. Deleted by: nobody. */
+/** Named leases for work that one process at a time does. Written by: `lead`. Deleted by: `unlead`. */
 interface LeadTable {
   name: string;
   owner: string;

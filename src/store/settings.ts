@@ -6,7 +6,7 @@ import type { Db } from './schema.js';
 
 export function settingQueries(
   backend: Backend,
-): Pick<Store, 'setting' | 'settleSetting' | 'writeSetting' | 'lead'> {
+): Pick<Store, 'setting' | 'settleSetting' | 'writeSetting' | 'lead' | 'unlead'> {
   const select = (db: Db, key: string) => db.selectFrom('settings').select('value').where('key', '=', key);
   return {
     async setting(key) {
@@ -52,5 +52,11 @@ export function settingQueries(
           .executeTakeFirst();
         return led !== undefined;
       }),
+
+    async unlead(name, owner) {
+      await backend.change(`unlead ${name}`, (db) =>
+        db.deleteFrom('leads').where('name', '=', name).where('owner', '=', owner).execute(),
+      );
+    },
   };
 }

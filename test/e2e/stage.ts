@@ -123,7 +123,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const rows = () => running().store.list({ limit: 500 });
   /** Jumps unless something is under way; never beyond the next thing that an actor waits for. */
   const jump = async (how: Jump, stepMs: number) => {
-    const nextAt = await running().store.nextWakeAt(-1);
+    const nextAt = await running().store.nextWakeAt('session', -1);
     if (nextAt !== null && nextAt <= clock.now()) return;
     if (how !== 'always' && (await rows()).some(({ state }) => WORKING.includes(state))) return;
     clock.skip(Math.max(1, Math.min(stepMs, (nextAt ?? Number.POSITIVE_INFINITY) - clock.now())));

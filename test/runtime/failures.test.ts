@@ -294,7 +294,7 @@ describe('a chart that fails', () => {
       const row = await rig.row();
       expect(row).toMatchObject({ state, quarantine: (answer as { reason: string }).reason });
       expect(JSON.parse(row.snapshot)).toMatchObject({ status: 'active' });
-      expect(await rig.store.due(rig.clock.now(), 10)).toEqual([]);
+      expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([]);
     },
   );
 

@@ -117,7 +117,7 @@ describe('news', () => {
       },
     };
     await rig.drive(open(), { store });
-    expect(await rig.store.due(rig.clock.now(), 10)).toEqual([DOOR]);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([DOOR]);
   });
 
   test('comes while the effect fails -> the actor is due at once, not only when the effect is', async () => {
@@ -131,7 +131,7 @@ describe('news', () => {
       },
     });
     await rig.drive(kind);
-    expect(await rig.store.due(rig.clock.now(), 10)).toEqual([DOOR]);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([DOOR]);
   });
 
   test('moves the actor while its effect waits for the next try -> the effect is tried at once, with all its patience', async () => {
@@ -240,6 +240,6 @@ describe('facts', () => {
       },
     });
     await rig.drive(kind);
-    expect(await rig.store.due(rig.clock.now(), 10)).toEqual([DOOR]);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([DOOR]);
   });
 });

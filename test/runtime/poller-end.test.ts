@@ -66,7 +66,7 @@ describe('the end of a poller', () => {
     expect(looks.due - before).toBeLessThanOrEqual(1);
     const { states } = await rig.store.counts('doorkeeper');
     expect(states).toEqual({ closing: 64, closed: 6 });
-    expect(await rig.store.due(rig.clock.now(), 100)).toHaveLength(70);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 100)).toHaveLength(70);
   });
 
   test('someone waits for an actor to settle while the poller stops -> null', async () => {

@@ -196,10 +196,10 @@ describe('trouble', () => {
     let away = true;
     let asked = 0;
     const { store } = counting({
-      async due(now, limit) {
+      async due(machine, now, limit) {
         asked += 1;
         if (away) throw new TransientError('the database is away');
-        return rig.store.due(now, limit);
+        return rig.store.due(machine, now, limit);
       },
     });
     const { poller: made } = running(open(), { store });
@@ -261,7 +261,7 @@ describe('trouble', () => {
     running(open());
     await stateIs('open.quiet', 'door-2');
     await until(async () => (await rig.row()).quarantine !== null);
-    expect(await rig.store.due(rig.clock.now(), 10)).toEqual([]);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([]);
   });
 
   test('another process drives the actor -> it is found again when the other’s lease is over', async () => {

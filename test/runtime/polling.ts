@@ -42,9 +42,9 @@ export function usePollers(rig: Rig) {
       const looks = { due: 0 };
       const store: Store = {
         ...rig.store,
-        due(now, limit) {
+        due(machine, now, limit) {
           looks.due += 1;
-          return rig.store.due(now, limit);
+          return rig.store.due(machine, now, limit);
         },
         ...changes,
       };

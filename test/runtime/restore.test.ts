@@ -75,7 +75,7 @@ describe('a row that cannot be read', () => {
     expect(await rig.drive(kind)).toEqual(first);
     expect(rig.log).toHaveLength(1);
     expect(await rig.store.take(DOOR, 'another', 1_000)).toMatchObject({ kind: 'taken' });
-    expect(await rig.store.due(rig.clock.now(), 10)).toEqual([]);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([]);
   });
 
   test('readmitted after its row was mended -> goes on where it was', async () => {

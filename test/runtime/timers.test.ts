@@ -12,10 +12,10 @@ describe('timers', () => {
     const kind = doorkeeper(willing(openUntil));
     await rig.drive(kind);
     rig.clock.set(openUntil - 1);
-    expect(await rig.store.due(rig.clock.now(), 10)).toEqual([]);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([]);
     expect(await rig.drive(kind)).toEqual({ kind: 'rests', wakeAt: openUntil, state: 'open.quiet' });
     rig.clock.set(openUntil);
-    expect(await rig.store.due(rig.clock.now(), 10)).toEqual([DOOR]);
+    expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([DOOR]);
     expect(await rig.drive(kind)).toMatchObject({ kind: 'rests', state: 'closed' });
   });
 

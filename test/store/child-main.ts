@@ -2,12 +2,20 @@
  * Another process that uses the same database.
  *
  * grant <url> <max> <id...>  grants slots ten times at once, prints the ids it got
+ * open <url>                 opens the store, prints its dialect, or the setting that it was refused for
  * save <url> <id> <times>    saves an actor that often, prints each rev once it is saved
  */
+import { RefusedError } from '../../src/errors.js';
 import { openStore } from '../../src/store/open.js';
 
 const [command, url = '', first = '', ...rest] = process.argv.slice(2);
-const store = await openStore(url);
+const store = await openStore(url).catch((error: unknown) => {
+  if (!(error instanceof RefusedError)) throw error;
+  console.log(`refused: ${error.setting}`);
+  process.exit();
+});
+
+if (command === 'open') console.log(store.dialect);
 
 if (command === 'grant') {
   const answers = await Promise.all(

@@ -4,10 +4,19 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('child-main.ts', import.meta.url));
+const WITHOUT_LIBSQL = new URL('without-libsql.mjs', import.meta.url).href;
 
 /** What the child printed, in lines, once it has ended well. */
 export async function runChild(...args: string[]): Promise<string[]> {
-  const child = startChild(...args);
+  return linesOf(startChild(...args));
+}
+
+/** The same where SQLite's package cannot be found. */
+export function runChildWithoutSqlite(...args: string[]): Promise<string[]> {
+  return linesOf(spawnChild(['--import', WITHOUT_LIBSQL], args));
+}
+
+async function linesOf(child: ChildProcess): Promise<string[]> {
   let text = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
@@ -18,7 +27,11 @@ export async function runChild(...args: string[]): Promise<string[]> {
 }
 
 export function startChild(...args: string[]): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+  return spawnChild([], args);
+}
+
+function spawnChild(flags: readonly string[], args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, ['--import', 'tsx', ...flags, MAIN, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }

@@ -107,7 +107,7 @@ export function actorContract(makeDatabase: MakeDatabase): void {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
     expect(await other.take('devin-a', 'you', LEASE_MS)).toMatchObject({ kind: 'busy' });
     expect(await store.holds(hold)).toBe(true);
-    expect(await store.due(Date.now(), 10)).toEqual([]);
+    expect(await store.due('session', Date.now(), 10)).toEqual([]);
   });
 
   test('kept -> the lease lasts longer; nobody else can keep it', async () => {
@@ -180,7 +180,7 @@ export function actorContract(makeDatabase: MakeDatabase): void {
     const again = await held(store, 'devin-a');
     await store.save(again, transition());
     await store.take('devin-a', 'me', 1);
-    await until(async () => (await other.due(1, 10)).includes('devin-a'));
+    await until(async () => (await other.due('session', 1, 10)).includes('devin-a'));
   });
 
   test('only news was taken note of -> rev + 1, nothing journalled', async () => {
@@ -241,12 +241,12 @@ export function actorContract(makeDatabase: MakeDatabase): void {
       holdsSlot: true,
     });
     expect(await store.post('devin-a', '{}')).toBe(true);
-    expect(await store.due(Date.now(), 10)).toEqual([]);
-    expect(await store.nextWakeAt(0)).toBeNull();
+    expect(await store.due('session', Date.now(), 10)).toEqual([]);
+    expect(await store.nextWakeAt('session', 0)).toBeNull();
     expect(await other.readmit('devin-a')).toBe(true);
     expect(await other.readmit('devin-a')).toBe(false);
     expect(await store.readmit('devin-x')).toBe(false);
-    expect(await store.due(0, 10)).toEqual(['devin-a']);
+    expect(await store.due('session', 0, 10)).toEqual(['devin-a']);
   });
 
   test('removed -> gone with news and journal; not while leased, not at another rev', async () => {

@@ -24,6 +24,51 @@ export function dispatchContract(makeDatabase: MakeDatabase): void {
   });
   const enroll = (...ids: string[]) => Promise.all(ids.map((id) => store.enroll(id, actor(), null, 1)));
 
+  const newsOf = async (id: string) => {
+    const taken = await store.take(id, 'reader', LEASE_MS);
+    await store.free(id, 'reader');
+    return taken.kind === 'taken' ? taken.news.map(({ event }) => event) : null;
+  };
+
+  test('posted once while the same text waits -> nothing is added, the actor wakes; other texts are added', async () => {
+    await enroll('devin-a', 'devin-b');
+    expect(await store.post('devin-x', '{"ring":1}', { once: true })).toBe(false);
+    expect(await store.post('devin-a', '{"ring":1}', { once: true })).toBe(true);
+    expect(await other.post('devin-a', '{"ring":1}', { once: true })).toBe(true);
+    expect(await store.post('devin-a', '{"ring":2}', { once: true })).toBe(true);
+    expect(await store.post('devin-b', '{"ring":1}', { once: true })).toBe(true);
+    expect(await newsOf('devin-a')).toEqual(['{"ring":1}', '{"ring":2}']);
+    expect(await newsOf('devin-b')).toEqual(['{"ring":1}']);
+    const hold = await held(store, 'devin-a');
+    await store.defer(hold, { attempt: 1, retryAt: 9_000, wakeAt: 9_000, problem: null, factsRev: 0 });
+    await other.post('devin-a', '{"ring":1}', { once: true });
+    expect(await store.due('session', 0, 10)).toContain('devin-a');
+    await store.post('devin-a', '{"ring":1}');
+    expect(await newsOf('devin-a')).toHaveLength(3);
+  });
+
+  test('posted once after the same text was consumed -> added again', async () => {
+    const hold = await held(store, 'devin-a');
+    await store.post('devin-a', '{}', { once: true });
+    const taken = await store.take('devin-a', 'me', LEASE_MS);
+    const newsTaken = taken.kind === 'taken' ? taken.news.map(({ seq }) => seq) : [];
+    await store.save(hold, transition({ newsTaken }));
+    await store.free('devin-a', 'me');
+    expect(await newsOf('devin-a')).toEqual([]);
+    await other.post('devin-a', '{}', { once: true });
+    expect(await newsOf('devin-a')).toEqual(['{}']);
+  });
+
+  test('posted once by many at the same time -> one piece of news for each actor', async () => {
+    const ids = Array.from({ length: 10 }, (_, index) => `devin-${index}`);
+    await enroll(...ids);
+    const answers = await Promise.all(
+      [store, other, store, other].flatMap((one) => ids.map((id) => one.post(id, '{}', { once: true }))),
+    );
+    expect(answers).toEqual(Array(40).fill(true));
+    for (const id of ids) expect(await newsOf(id)).toEqual(['{}']);
+  });
+
   test('facts that differ -> written once, the actor wakes; the same again, or of strangers -> nothing', async () => {
     await enroll('devin-a', 'devin-b');
     await store.rest(await held(store, 'devin-a'), { factsRev: 0, wakeAt: null });
@@ -136,17 +181,23 @@ export function dispatchContract(makeDatabase: MakeDatabase): void {
       await store.rest(await held(store, id), { factsRev: 0, wakeAt });
     await held(store, 'leased');
     await lapsed(store, 'abandoned');
-    expect(await other.due(1_000, 10)).toEqual(['abandoned', 'latest', 'later', 'late']);
-    expect(await other.due(1_000, 2)).toEqual(['abandoned', 'latest']);
-    expect(await other.due(1_001, 10)).toContain('future');
+    await store.enroll('link', actor({ machine: 'connection' }), null, 1);
+    expect(await other.due('connection', 1_000, 10)).toEqual(['link']);
+    expect(await other.due('session', 1_000, 10)).toEqual(['abandoned', 'latest', 'later', 'late']);
+    expect(await other.due('session', 1_000, 2)).toEqual(['abandoned', 'latest']);
+    expect(await other.due('session', 1_001, 10)).toContain('future');
   });
 
   test('the next wake-up -> the earliest of all; none -> null', async () => {
-    expect(await store.nextWakeAt(0)).toBeNull();
+    expect(await store.nextWakeAt('session', 0)).toBeNull();
     await store.rest(await held(store, 'b'), { factsRev: 0, wakeAt: 9_000 });
     await store.rest(await held(store, 'a'), { factsRev: 0, wakeAt: 1_790_000_000_000 });
     await store.rest(await held(store, 'c'), { factsRev: 0, wakeAt: null });
-    expect(await store.nextWakeAt(0)).toBe(9_000);
+    await store.enroll('link', actor({ machine: 'connection' }), null, 1);
+    await store.rest(await held(store, 'link'), { factsRev: 0, wakeAt: 500 });
+    expect(await store.nextWakeAt('session', 0)).toBe(9_000);
+    expect(await store.nextWakeAt('session', 9_000)).toBe(1_790_000_000_000);
+    expect(await store.nextWakeAt('connection', 0)).toBe(500);
   });
 
   test('a lead -> one owner at a time, who may prolong it; another’s once it ran out', async () => {
@@ -162,5 +213,15 @@ export function dispatchContract(makeDatabase: MakeDatabase): void {
     expect(await store.lead('sweep', owner, 1)).toBe(true);
     await until(() => other.lead('sweep', 'late', LEASE_MS));
     expect(await store.lead('sweep', owner, LEASE_MS)).toBe(false);
+  });
+
+  test('a lead given back -> another’s at once; one that is not ours stays', async () => {
+    expect(await store.lead('sweep', 'a', LEASE_MS)).toBe(true);
+    await other.unlead('sweep', 'b');
+    await other.unlead('nothing', 'a');
+    expect(await other.lead('sweep', 'b', LEASE_MS)).toBe(false);
+    await store.unlead('sweep', 'a');
+    expect(await other.lead('sweep', 'b', LEASE_MS)).toBe(true);
+    expect(await store.lead('sweep', 'a', LEASE_MS)).toBe(false);
   });
 }

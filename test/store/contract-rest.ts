@@ -18,17 +18,17 @@ export function restContract(makeDatabase: MakeDatabase): void {
     const hold = await held(store, 'devin-a');
     expect(await store.rest(hold, { factsRev: 0, wakeAt: 5_000.4 })).toBe(true);
     expect(await store.read('devin-a')).toMatchObject({ wakeAt: 5_000, rev: 0 });
-    expect(await store.due(4_999, 10)).toEqual([]);
-    expect(await store.due(5_000, 10)).toEqual(['devin-a']);
+    expect(await store.due('session', 4_999, 10)).toEqual([]);
+    expect(await store.due('session', 5_000, 10)).toEqual(['devin-a']);
     expect(await other.take('devin-a', 'you', LEASE_MS)).toMatchObject({ kind: 'taken' });
   });
 
   test('at rest without a time -> only news wakes it', async () => {
     await store.rest(await held(store, 'devin-a'), { factsRev: 0, wakeAt: null });
-    expect(await store.due(FAR, 10)).toEqual([]);
-    expect(await store.nextWakeAt(0)).toBeNull();
+    expect(await store.due('session', FAR, 10)).toEqual([]);
+    expect(await store.nextWakeAt('session', 0)).toBeNull();
     await other.post('devin-a', '{}');
-    expect(await store.due(0, 10)).toEqual(['devin-a']);
+    expect(await store.due('session', 0, 10)).toEqual(['devin-a']);
   });
 
   test('news arrived between take and rest -> false, the lease is kept, the actor stays awake', async () => {
@@ -84,8 +84,8 @@ export function restContract(makeDatabase: MakeDatabase): void {
     expect(await store.defer(hold, { ...note, factsRev: 0 })).toBe(true);
     expect(await other.read('devin-a')).toMatchObject({ ...note, rev: 0 });
     expect(await store.holds(hold)).toBe(false);
-    expect(await store.due(649, 10)).toEqual([]);
-    expect(await store.due(650, 10)).toEqual(['devin-a']);
+    expect(await store.due('session', 649, 10)).toEqual([]);
+    expect(await store.due('session', 650, 10)).toEqual(['devin-a']);
     expect(await store.journal({ after: 0, limit: 10 })).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ export function restContract(makeDatabase: MakeDatabase): void {
       await store.defer(hold, { attempt: 1, retryAt: FAR, wakeAt: FAR, problem: null, factsRev: 0 }),
     ).toBe(true);
     expect(await store.read('devin-a')).toMatchObject({ retryAt: FAR, wakeAt: 0 });
-    expect(await store.due(0, 10)).toEqual(['devin-a']);
+    expect(await store.due('session', 0, 10)).toEqual(['devin-a']);
   });
 
   test('facts changed while the effect failed -> deferred, and due at once', async () => {
@@ -105,7 +105,7 @@ export function restContract(makeDatabase: MakeDatabase): void {
     expect(
       await store.defer(hold, { attempt: 1, retryAt: FAR, wakeAt: FAR, problem: null, factsRev: 0 }),
     ).toBe(true);
-    expect(await store.due(0, 10)).toEqual(['devin-a']);
+    expect(await store.due('session', 0, 10)).toEqual(['devin-a']);
   });
 
   test('deferring with another rev -> false, nothing changes', async () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { RefusedError, TransientError } from '../../src/errors.js';
 import { openStore } from '../../src/store/open.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { runChildWithoutSqlite } from './child.js';
 import { storeContract } from './contract.js';
 import { actor, execute, held, transition, until, useStores } from './fixtures.js';
 
@@ -105,7 +106,7 @@ describe('the PostgreSQL server', () => {
     expect(await Promise.all(told)).toEqual([true, true]);
     expect(await rested).toBe(false);
     expect(await deferred).toBe(true);
-    expect(await store.due(0, 10)).toEqual(['devin-b']);
+    expect(await store.due('session', 0, 10)).toEqual(['devin-b']);
     expect(await store.read('devin-a')).toMatchObject({ wakeAt: 0 });
   });
 
@@ -180,6 +181,24 @@ describe('the PostgreSQL server', () => {
     );
     expect(rows[0].open).toBe(2);
     expect(await store.list({ limit: 100 })).toHaveLength(50);
+  });
+
+  test('a URL as providers of pooled connections write it -> opened', async () => {
+    const query = 'pgbouncer=true&channel_binding=require&connect_timeout=15&sslmode=disable&schema=public';
+    const store = await open(`${await makeDatabase()}?${query}`);
+    expect(await store.setting('x')).toBeNull();
+  });
+
+  test('whoever looks after the pool -> is given it before its first use, with the time that connections may idle', async () => {
+    const seen: [number, unknown][] = [];
+    const onPool = (pool: pg.Pool) => seen.push([pool.totalCount, pool.options.idleTimeoutMillis]);
+    await open(await makeDatabase(), { onPool, idleTimeoutMs: 1_234 });
+    expect(seen).toEqual([[0, 1_234]]);
+  });
+
+  test('SQLite’s package is not there -> the store opens all the same; a file is refused', async () => {
+    expect(await runChildWithoutSqlite('open', await makeDatabase())).toEqual(['postgres']);
+    expect(await runChildWithoutSqlite('open', 'file:/tmp/not-made.db')).toEqual(['refused: DATABASE_URL']);
   });
 
   test('a database with somebody else’s tables of the same names -> left alone', async () => {
