@@ -1,5 +1,5 @@
 /** The doorbell as the supervisor rings it: when, how, and what it must not disturb. */
-import { readdirSync, readlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -39,18 +39,13 @@ beforeEach(async () => {
   rings = [];
   answer = (response) => response.writeHead(204).end();
   server = createServer((request, response) => void hear(request, response));
-  port = await listen(0);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
 });
 afterEach(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
-
-function listen(on: number): Promise<number> {
-  return new Promise((resolve) =>
-    server.listen(on, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
-  );
-}
 
 async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const phase = phaseNow();
@@ -82,6 +77,18 @@ test('a remote that runs and ends -> rung when it was started, and when its exit
   ]);
 });
 
+test('the disk is slow -> rung only when a look finds what it is about', async () => {
+  const tools = join(dir, 'tools');
+  mkdirSync(tools);
+  writeFileSync(join(tools, 'mv'), '#!/bin/bash\nsleep 0.5\nexec /bin/mv "$@"\n', { mode: 0o755 });
+  launch({ doorbell: doorbell() }, statics.url, { PATH: `${tools}:${process.env.PATH}` });
+  await running();
+  await rung(1);
+  finish(0);
+  await rung(2);
+  expect(phases()).toEqual(['started', 'exited']);
+});
+
 test('a launch that failed -> rung once that is on record', async () => {
   statics.files.delete(`devin-remote_${SHA}_linux_x64.sha256`);
   await ended(launch({ doorbell: doorbell() }));
@@ -109,16 +116,17 @@ test('an address that would send the key in the clear -> nobody is called', asyn
   expect(rings).toEqual([]);
 });
 
-test('the deployment is not there, then in trouble -> rung again until it has heard', async () => {
-  await new Promise((resolve) => server.close(resolve));
-  answer = (response, count) => response.writeHead(count === 1 ? 503 : 204).end();
+test('the connection breaks off, then the deployment is in trouble -> rung again until it has heard', async () => {
+  answer = (response, count) => {
+    if (count === 1) response.destroy();
+    else response.writeHead(count === 2 ? 503 : 204).end();
+  };
   launch({ doorbell: doorbell() });
   await running();
-  await listen(port);
-  await rung(2);
+  await rung(3);
   finish(0);
   await allGone();
-  expect(phases()).toEqual(['started', 'started', 'exited']);
+  expect(phases()).toEqual(['started', 'started', 'started', 'exited']);
 });
 
 test('refused, or sent elsewhere -> not repeated, and the key goes nowhere else', async () => {
@@ -150,20 +158,23 @@ test('the deployment never answers -> the command ends, its lock is free and the
   await until('the second start', async () => starts().length === 2);
 });
 
-test('while it rings -> the key is in no argument, in no file and not in the remote’s environment', async () => {
+test('while it rings -> the key is in no argument, in no file and in no environment of what it starts', async () => {
   answer = () => undefined;
   const { key } = doorbell('very-secret-key');
   launch({ doorbell: doorbell(key) });
   await running();
   await rung(1);
   expect(rings[0]?.key).toBe(`Bearer ${key}`);
-  const lines = pids().map((pid) => readOr('', `/proc/${pid}/cmdline`));
-  expect(lines.filter((line) => line.startsWith('curl\0'))).toHaveLength(1);
-  expect(lines.join()).not.toContain(key);
-  const environment = readOr('', `/proc/${starts()[0]}/environ`);
-  expect(environment).toContain('DEVIN_OUTPOST_SESSION_ID');
-  expect(environment).not.toContain('BELL');
-  expect(environment).not.toContain(key);
+  const lines = pids().map((pid) => ({ pid, line: readOr('', `/proc/${pid}/cmdline`) }));
+  expect(lines.map(({ line }) => line).join()).not.toContain(key);
+  const ringing = lines.filter(({ line }) => line.startsWith('curl\0'));
+  expect(ringing).toHaveLength(1);
+  for (const pid of [starts()[0], ringing[0]?.pid]) {
+    const environment = readOr('', `/proc/${pid}/environ`);
+    expect(environment).toContain('HOME');
+    expect(environment).not.toContain('BELL');
+    expect(environment).not.toContain(key);
+  }
   const files = readdirSync(join(dir, '.outpost')).map((name) => readOr('', join(dir, '.outpost', name)));
   expect(files.join()).not.toContain(key);
 });
