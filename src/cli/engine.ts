@@ -54,7 +54,7 @@ export async function startEngine(databaseUrl: Secret): Promise<Engine> {
     maxPoolSize: CONNECTIONS,
   });
   setWorld(world);
-  await world.start();
+  await startQuietly(() => world.start());
   return {
     async close() {
       await world.close?.();
@@ -62,6 +62,17 @@ export async function startEngine(databaseUrl: Secret): Promise<Engine> {
     },
   };
 }
+
+/** The engine's worker would end the process by itself on a signal; here the command decides what ends when. */
+async function startQuietly(start: () => Promise<void>): Promise<void> {
+  const before = SIGNALS.map((signal) => new Set(process.listeners(signal)));
+  await start();
+  for (const [index, signal] of SIGNALS.entries())
+    for (const listener of process.listeners(signal))
+      if (!before[index]?.has(listener)) process.off(signal, listener);
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGABRT', 'SIGUSR2'] as const;
 
 type Handler = (request: Request) => Promise<Response>;
 

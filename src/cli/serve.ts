@@ -26,6 +26,7 @@ import { ConfigError, joinWorld, realClouds, runningWorld } from './world.js';
 /** How long running work may take to end, by the wall. */
 const SETTLE_MS = 10_000;
 const TROUBLE_MS = 5_000;
+const EXIT_MS = 1_000;
 
 export async function runServe(options: ServeOptions): Promise<number> {
   const { world } = options;
@@ -44,6 +45,8 @@ export async function runServe(options: ServeOptions): Promise<number> {
   try {
     const env = readEnvironment({ env: process.env, directory: process.cwd() });
     Object.assign(process.env, env, world === undefined ? {} : await joinWorld(env, world));
+    // `vercel env pull` writes it, and this is not Vercel.
+    delete process.env.VERCEL;
     await serve(options, terminal);
     return 0;
   } catch (error) {
@@ -77,6 +80,12 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
     pause(SETTLE_MS, undefined, { ref: false }),
   ]);
   await page.close();
+  await host.base().then(
+    ({ store }) => store.close(),
+    () => undefined,
+  );
+  // The compiled steps keep connections of their own, which nobody here can close.
+  setTimeout(() => process.exit(), EXIT_MS).unref();
 }
 
 /** One pass after the other; of several processes, one at a time looks at the queue. */

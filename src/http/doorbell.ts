@@ -43,7 +43,7 @@ export function doorbellRoute({ deployment, runs }: { deployment: Deployment; ru
     const isOurs =
       row !== null && createDoorbell({ secret, baseUrl: '' }).isKeyOf(sessionId, row.episode, key);
     if (!isOurs || !each.admits(sessionId)) return;
-    await store.post(sessionId, JSON.stringify({ type: 'doorbell.rung' }));
+    await store.post(sessionId, JSON.stringify({ type: 'doorbell.rung' }), { once: true });
     await runs.ring(sessionId);
   }
 }

@@ -61,7 +61,7 @@ export async function runPass({ parts, runs, windowMs, signal }: PassOptions): P
     return { kind: 'passed', problem };
   } finally {
     clearInterval(keeping);
-    await store.lead('pass', owner, 0).catch(() => undefined);
+    await store.unlead('pass', owner).catch(() => undefined);
   }
 }
 

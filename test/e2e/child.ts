@@ -15,7 +15,7 @@ export async function startOpenWorld(options: Omit<WorldOptions, 'dir'>): Promis
   return world;
 }
 
-/** One JSON line of `start --json`. */
+/** One JSON line of a command with `--json`. */
 export interface Line {
   readonly type: string;
   readonly text?: string;
@@ -43,10 +43,17 @@ export interface Child {
 export async function startChild(
   world: World | null,
   databaseUrl: string | null,
-  options: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+  options: {
+    command?: 'start' | 'serve' | 'preview';
+    port?: number;
+    args?: readonly string[];
+    env?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Child> {
+  const { command = 'start', port = 0 } = options;
   const args = [
-    ...['--import', import.meta.resolve('tsx'), `${root}src/cli/main.ts`, 'start', '--json', '--port', '0'],
+    ...['--import', import.meta.resolve('tsx'), `${root}src/cli/main.ts`],
+    ...[command, '--json', '--port', String(port)],
     ...(world === null ? [] : ['--world', world.devinUrl]),
     ...(options.args ?? []),
   ];

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Step } from '../../src/emulator/devin/index.js';
+import { startChild, startOpenWorld } from '../e2e/child.js';
+import { diskOf, WRITE } from '../e2e/stage.js';
+import { until, worksAt } from '../e2e/support.js';
+import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import {
+  CRON_SECRET,
+  expectServedToTheEnd,
+  freePort,
+  SPEED,
+  seeThrough,
+  sleeper,
+  untilOver,
+  WAIT_MS,
+} from './support.js';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.close());
+
+async function startServers(count: number) {
+  const world = await startOpenWorld({ speed: SPEED });
+  const databaseUrl = await postgres.createDatabase();
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const start = async (port: number) => {
+    const env = { CRON_SECRET, PUBLIC_URL: `http://127.0.0.1:${ports[0]}`, MAX_CONCURRENT: '10' };
+    const child = await startChild(world, databaseUrl, { command: 'serve', port, env });
+    await child.line('serving', ({ text }) => text === 'serving');
+    return child;
+  };
+  const servers = [];
+  for (const port of ports) servers.push(await start(port));
+  return { world, databaseUrl, servers, restart: () => start(ports[0] ?? 0) };
+}
+
+test('two servers, one killed while sessions are provisioned, served and resumed -> the other finishes them all', async () => {
+  const { world, databaseUrl, servers } = await startServers(2);
+  const [first, second] = servers;
+  const start = (id: string, script: Step[]) => world.devin.startSession({ id, script });
+  const ids = ['clean', 'sleeper', 'crashes', 'opening', 'serving'].map((name) => `devin-${name}`);
+  start('devin-clean', [{ run: WRITE }, { end: true }]);
+  start('devin-sleeper', sleeper);
+  start('devin-crashes', [{ run: WRITE }, { crash: 3 }, ...sleeper.slice(2)]);
+  start('devin-serving', [{ run: WRITE }, { waitMs: SPEED * 40_000 }, ...sleeper.slice(2)]);
+  await world.devin.until('devin-serving', worksAt(1), WAIT_MS);
+  world.vercel.faults.add({
+    operation: 'create',
+    sandbox: diskOf('devin-opening'),
+    kind: { delayMs: SPEED * 3_000 },
+  });
+  start('devin-opening', sleeper);
+  await until(
+    'a create',
+    () => world.vercel.calls.count({ operation: 'create', sandbox: diskOf('devin-opening') }) > 0,
+    {
+      timeoutMs: WAIT_MS,
+    },
+  );
+  first?.signal('SIGKILL');
+
+  await Promise.all([
+    ...['devin-clean', 'devin-crashes', 'devin-serving'].map((id) => untilOver(world, id)),
+    ...['devin-sleeper', 'devin-opening'].map((id) => seeThrough(world, id)),
+  ]);
+  await expectServedToTheEnd(world, databaseUrl, ids);
+  second?.signal('SIGTERM');
+  expect(await second?.ended()).toBe(0);
+}, 300_000);
