@@ -79,8 +79,17 @@ export interface Hold {
   readonly rev: number;
 }
 
+/** What keeps a pending effect from being done: failed tries, when the next is due, and why in words. */
+export interface Trouble {
+  readonly attempt: number;
+  readonly retryAt: number | null;
+  readonly problem: string | null;
+}
+
 export interface SaveChange {
   readonly next: SavedActor;
+  /** The row's attempt, retryAt and problem from now on; none unless given. */
+  readonly trouble?: Trouble;
   /** Null when only news was taken note of and the state did not change. */
   readonly journal: JournalEntry | null;
   /** News consumed by this save; deleted in the same transaction. */
@@ -120,7 +129,7 @@ export interface Store {
   keep(id: string, owner: string, leaseMs: number): Promise<boolean>;
   /** Whether `hold` still holds lease and rev: the fence before an act that cannot be repeated blindly. */
   holds(hold: Hold): Promise<boolean>;
-  /** Saves the next state: rev + 1, journal appended, news deleted, attempt and problem cleared, all or nothing. */
+  /** Saves the next state: rev + 1, journal appended, news deleted, all or nothing. The actor is due at once. */
   save(hold: Hold, change: SaveChange): Promise<boolean>;
   /**
    * Notes that the pending effect failed and when to try again; frees the lease; rev stays. The actor wakes at

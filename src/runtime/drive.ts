@@ -10,13 +10,15 @@
 import { type AnyMachineSnapshot, transition } from 'xstate';
 import { BugError, messageOf, StaleDriverError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
-import type { ActorRow, Hold, NewsRow, Store } from '../ports/store.js';
+import type { ActorRow, Hold, NewsRow, Store, Trouble } from '../ports/store.js';
 import type { ActorKind } from './actor.js';
 import { bounded } from './bounded.js';
 import { failureOf } from './failure.js';
 import { holdLease, LEASE_MS } from './lease.js';
 import { doneEvent, errorEvent, type PendingEffect, pendingEffect, type Timer, timers } from './level.js';
 import { restore, stateOf, toSaved } from './saved.js';
+
+const NO_TROUBLE: Trouble = { attempt: 0, retryAt: null, problem: null };
 
 /** Far more facts and due timers than any chart passes on its way to an effect or to rest. */
 const MOST_TURNS = 100;
@@ -102,9 +104,7 @@ class Drive {
   #news: NewsRow[] = [];
   #snapshot!: AnyMachineSnapshot;
   #rev = 0;
-  #attempt = 0;
-  #retryAt: number | null = null;
-  #problem: string | null = null;
+  #trouble: Trouble = NO_TROUBLE;
   /** Transitions in a row for which nothing happened outside. */
   #turns = 0;
 
@@ -135,13 +135,14 @@ class Drive {
       if (await this.#foldFacts()) continue;
       if (await this.#fireDueTimer()) continue;
       const effect = judged(() => pendingEffect(this.#deps.kind, this.#snapshot));
-      if (effect !== null && (this.#retryAt === null || this.#retryAt <= this.#deps.clock.now())) {
+      const { retryAt } = this.#trouble;
+      if (effect !== null && (retryAt === null || retryAt <= this.#deps.clock.now())) {
         if (!this.#mayBegin(effect)) return { kind: 'more' };
         const answer = await this.#perform(effect);
         if (answer !== null) return answer;
         continue;
       }
-      const soonest = this.#wakeAt((effect && this.#retryAt) ?? Number.POSITIVE_INFINITY);
+      const soonest = this.#wakeAt((effect && retryAt) ?? Number.POSITIVE_INFINITY);
       const wakeAt = soonest === Number.POSITIVE_INFINITY ? null : soonest;
       const factsRev = this.#row.factsRev;
       if (await this.#deps.store.rest(this.#hold(), { factsRev, wakeAt })) {
@@ -165,9 +166,8 @@ class Drive {
     if (restored.kind === 'unreadable') return this.#setAside(restored.reason);
     this.#news = [...news];
     this.#snapshot = restored.snapshot;
-    this.#attempt = row.attempt;
-    this.#retryAt = row.retryAt;
-    this.#problem = row.problem;
+    const { attempt, retryAt, problem } = row;
+    this.#trouble = { attempt, retryAt, problem };
     return null;
   }
 
@@ -224,7 +224,8 @@ class Drive {
   #dueTimer(): { type: string; cause?: string } | null {
     const [soonest] = this.#timers();
     if (soonest === undefined || soonest.at > this.#deps.clock.now()) return null;
-    return this.#problem === null ? soonest.event : { ...soonest.event, cause: this.#problem };
+    const { problem } = this.#trouble;
+    return problem === null ? soonest.event : { ...soonest.event, cause: problem };
   }
 
   /** Performs the pending effect and takes its answer as the next event; answers how the drive ends, if it does. */
@@ -236,7 +237,7 @@ class Drive {
     const hold = this.#hold();
     const call = {
       key: `${hold.id}:${hold.rev}:${effect.id}`,
-      attempt: this.#attempt + 1,
+      attempt: this.#trouble.attempt + 1,
       now: () => clock.now(),
       fence: async () => {
         if (!(await this.#deps.store.holds(hold))) {
@@ -256,18 +257,18 @@ class Drive {
       return this.#noteFailure(effect, error);
     }
     // A deadline that passed while the effect ran beats its late answer; the effect is safe to repeat.
-    await this.#commit(this.#dueTimer() ?? doneEvent(effect, output), []);
+    await this.#commit(this.#dueTimer() ?? doneEvent(effect, output), [], 'over');
     return null;
   }
 
   async #noteFailure(effect: PendingEffect, error: unknown): Promise<DriveAnswer | null> {
     const { kind, clock, store } = this.#deps;
     const now = clock.now();
-    const failure = failureOf(error, effect.name, this.#attempt, this.#deps.random());
+    const failure = failureOf(error, effect.name, this.#trouble.attempt, this.#deps.random());
     const { message, problem, attempt } = failure;
     if (failure.counts && attempt >= kind.patience(effect.name)) {
       this.#deps.log?.(`${this.#row.id}: gave up on ${effect.name} after ${attempt} tries: ${message}`);
-      await this.#commit(this.#dueTimer() ?? errorEvent(effect, { message, at: now }), []);
+      await this.#commit(this.#dueTimer() ?? errorEvent(effect, { message, at: now }), [], 'over');
       return null;
     }
     this.#deps.log?.(`${this.#row.id}: ${problem}`);
@@ -279,8 +280,15 @@ class Drive {
     return { kind: 'rests', wakeAt, state: stateOf(this.#snapshot) };
   }
 
-  /** Takes one event and saves where it leads; the journal entry is part of the same transaction. */
-  async #commit(event: { type: string } | null, newsTaken: number[]): Promise<void> {
+  /**
+   * Takes one event and saves where it leads; the journal entry is part of the same transaction.
+   * `effect`: whether the pending one still has to be done, or has just ended, well or not.
+   */
+  async #commit(
+    event: { type: string } | null,
+    newsTaken: number[],
+    effect: 'pending' | 'over' = 'pending',
+  ): Promise<void> {
     const { kind, clock, store } = this.#deps;
     const next = event === null ? this.#snapshot : this.#step(event);
     const moved = next !== this.#snapshot;
@@ -295,8 +303,10 @@ class Drive {
       journal: { at, event: JSON.stringify(event), from, to, context: JSON.stringify(next.context) },
       heldSlot: kind.holdsSlot(this.#snapshot),
     }));
+    const trouble = effect === 'pending' && this.#stays(next) ? this.#trouble : NO_TROUBLE;
     const saved = await store.save(this.#hold(), {
       next: columns,
+      trouble,
       journal: moved ? journal : null,
       newsTaken,
       at,
@@ -305,9 +315,7 @@ class Drive {
     const freedSlot = heldSlot && !columns.holdsSlot;
     this.#snapshot = next;
     this.#rev += 1;
-    this.#attempt = 0;
-    this.#retryAt = null;
-    this.#problem = null;
+    this.#trouble = trouble;
     if (moved && event !== null) {
       const { id } = this.#row;
       this.#deps.onTransition?.({
@@ -321,6 +329,13 @@ class Drive {
         freedSlot,
       });
     }
+  }
+
+  /** Whether `next` waits for the very effect that is pending now: what is known of its failures then holds. */
+  #stays(next: AnyMachineSnapshot): boolean {
+    const { kind } = this.#deps;
+    if (this.#trouble.retryAt === null || stateOf(next) !== stateOf(this.#snapshot)) return false;
+    return judged(() => pendingEffect(kind, this.#snapshot)?.id === pendingEffect(kind, next)?.id);
   }
 
   #step(event: { type: string }): AnyMachineSnapshot {

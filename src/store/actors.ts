@@ -5,7 +5,7 @@
  * lease and the rev, so it does not matter how many try or when they stop.
  */
 import { sql } from 'kysely';
-import type { Store } from '../ports/store.js';
+import type { Store, Trouble } from '../ports/store.js';
 import type { Backend } from './backend.js';
 import { columnsOf, heldBy, leaseEnd, parts, toActorRow, unleased, whole } from './rows.js';
 import type { Db } from './schema.js';
@@ -25,6 +25,8 @@ type ActorMethods =
   | 'remove';
 
 const FREED = { lease_owner: null, lease_until: 0 } as const;
+
+const NO_TROUBLE: Trouble = { attempt: 0, retryAt: null, problem: null };
 
 export function actorQueries(backend: Backend): Pick<Store, ActorMethods> {
   const newsOf = (db: Db, id: string) => db.selectFrom('news').where('actor_id', '=', id);
@@ -105,16 +107,16 @@ export function actorQueries(backend: Backend): Pick<Store, ActorMethods> {
         return row !== undefined;
       }),
 
-    save: (hold, { next, journal, newsTaken, at }) =>
+    save: (hold, { next, trouble = NO_TROUBLE, journal, newsTaken, at }) =>
       backend.transact(`save ${hold.id}`, async (db) => {
         const saved = await db
           .updateTable('actors')
           .set({
             ...columnsOf(next),
             rev: hold.rev + 1,
-            attempt: 0,
-            retry_at: null,
-            problem: null,
+            attempt: trouble.attempt,
+            retry_at: trouble.retryAt === null ? null : whole(trouble.retryAt),
+            problem: trouble.problem,
             // Whoever saved may die before its next act; the row must then be due.
             wake_at: 0,
             updated_at: whole(at),

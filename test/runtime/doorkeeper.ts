@@ -24,6 +24,7 @@ const eventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('visitor.came') }),
   z.strictObject({ type: z.literal('door.mended') }),
   z.strictObject({ type: z.literal('house.demolished') }),
+  z.strictObject({ type: z.literal('keeper.leaving') }),
   z.strictObject({ type: z.literal('weather.changed'), weather: z.string() }),
   z.strictObject({
     type: z.literal('keeper.confused'),
@@ -87,6 +88,7 @@ const machine = setup({
     'visitor.came': { actions: 'countVisitor' },
     'weather.changed': { actions: { type: 'noteWeather', params: ({ event }) => event.weather } },
     'house.demolished': '.demolished',
+    'keeper.leaving': '.closing',
     'keeper.confused': [
       {
         guard: { type: 'by', params: ({ event }) => ({ by: event.by, is: 'input' }) },

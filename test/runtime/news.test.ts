@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { TransientError } from '../../src/errors.js';
 import type { Store } from '../../src/ports/store.js';
 import { type Called, doorkeeper, willing } from './doorkeeper.js';
 import { contextOf, DOOR, useRig } from './rig.js';
@@ -134,14 +135,73 @@ describe('news', () => {
     expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([DOOR]);
   });
 
-  test('moves the actor while its effect waits for the next try -> the effect is tried at once, with all its patience', async () => {
-    await rig.enroll();
-    await rig.ring();
-    await rig.drive(doorkeeper({ ...willing(0), unlock: () => Promise.reject(new Error('jammed')) }));
-    await rig.post({ type: 'visitor.came' });
+  describe('while the effect waits for its next try', () => {
     const calls: Called[] = [];
-    expect(await rig.drive(open(calls))).toMatchObject({ kind: 'rests', state: 'open.quiet' });
-    expect(calls.map(({ call }) => call.attempt)).toEqual([1]);
+    const slow = new TransientError('slow down', { retryAfterMs: 40_000 });
+    const reluctant = doorkeeper({
+      ...willing(0),
+      unlock(input, call) {
+        calls.push({ effect: 'unlock', input, call });
+        return Promise.reject(slow);
+      },
+    });
+    let retryAt: number;
+    beforeEach(async () => {
+      calls.splice(0);
+      await rig.enroll();
+      await rig.ring(DOOR, rig.clock.now() + 90_000);
+      await rig.drive(reluctant);
+      retryAt = rig.clock.now() + 40_000;
+    });
+
+    test('moves the actor, the effect is the same -> not tried sooner, and its failed tries still count', async () => {
+      const { problem } = await rig.row();
+      for (let pieces = 1; pieces <= 4; pieces++) {
+        rig.clock.advance(5_000);
+        await rig.post({ type: 'visitor.came' });
+        const answer = await rig.drive(reluctant);
+        expect(answer).toEqual({ kind: 'rests', wakeAt: retryAt, state: 'opening' });
+        expect(await rig.row()).toMatchObject({ attempt: 1, retryAt, wakeAt: retryAt, problem });
+      }
+      expect(await visitors()).toBe(4);
+      rig.clock.set(retryAt);
+      await rig.drive(reluctant);
+      expect(calls.map(({ call }) => call.attempt)).toEqual([1, 2]);
+    });
+
+    test('the process ends between its save and the rest -> the next driver still waits', async () => {
+      await rig.post({ type: 'visitor.came' });
+      const dies = { ...rig.store, rest: () => Promise.reject(new TransientError('cut')) };
+      await expect(rig.drive(reluctant, { store: dies })).rejects.toThrow('cut');
+      expect(await rig.store.due('doorkeeper', rig.clock.now(), 10)).toEqual([DOOR]);
+      expect(await rig.drive(reluctant)).toMatchObject({ kind: 'rests', wakeAt: retryAt });
+      expect(calls).toHaveLength(1);
+    });
+
+    test('a piece that does not parse -> it waits on', async () => {
+      await rig.post('nonsense');
+      expect(await rig.drive(reluctant)).toMatchObject({ kind: 'rests', wakeAt: retryAt });
+      expect(await rig.row()).toMatchObject({ attempt: 1, retryAt });
+    });
+
+    test('a deadline before the next try -> passes at its time, and says what stood in the way', async () => {
+      await rig.post({ type: 'visitor.came' });
+      rig.clock.advance(90_000);
+      await rig.drive(reluctant);
+      expect(await rig.row()).toMatchObject({ state: 'stuck', attempt: 0, retryAt: null, problem: null });
+      const [last] = (await rig.journal()).slice(-1);
+      expect(last?.event).toContain('slow down');
+    });
+
+    test('leads to another effect -> that one is tried at once, with all its patience', async () => {
+      await rig.post({ type: 'keeper.leaving' });
+      await rig.drive(doorkeeper(willing(0, calls)));
+      expect(calls.map(({ effect, call }) => [effect, call.attempt])).toEqual([
+        ['unlock', 1],
+        ['lock', 1],
+      ]);
+      expect(await rig.row()).toMatchObject({ state: 'closed', attempt: 0, retryAt: null, problem: null });
+    });
   });
 
   test('posted twice by whoever lost the answer -> two pieces of news, each counted once', async () => {

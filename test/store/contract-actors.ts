@@ -174,6 +174,15 @@ export function actorContract(makeDatabase: MakeDatabase): void {
     expect(await store.holds(first)).toBe(false);
   });
 
+  test('saved while its effect stays in trouble -> the trouble is kept as told, and the row is due', async () => {
+    const hold = await held(store, 'devin-a');
+    const trouble = { attempt: 3, retryAt: 50_000.4, problem: '503 from the fleet API' };
+    expect(await store.save(hold, transition({ trouble }))).toBe(true);
+    expect(await other.read('devin-a')).toMatchObject({ ...trouble, retryAt: 50_000, wakeAt: 0 });
+    expect(await store.save({ ...hold, rev: 1 }, transition())).toBe(true);
+    expect(await other.read('devin-a')).toMatchObject({ attempt: 0, retryAt: null, problem: null });
+  });
+
   test('an actor that slept, saved by a driver that then dies -> due again once the lease is over', async () => {
     const hold = await held(store, 'devin-a');
     await store.rest(hold, { factsRev: 0, wakeAt: 9_000_000_000_000 });
