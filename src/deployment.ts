@@ -19,8 +19,8 @@ import {
 } from './config/index.js';
 import { RefusedError } from './errors.js';
 import { type Base, openBase } from './parts.js';
-import { type Clock, createClock } from './ports/clock.js';
-import { worldClockOf } from './world-clock.js';
+import type { Clock } from './ports/clock.js';
+import { processTime } from './process.js';
 
 export interface Deployment {
   readonly clock: Clock;
@@ -52,8 +52,7 @@ export function deployment(): Deployment {
 
 export function createDeployment(env: Environment): Deployment {
   const onVercel = env.VERCEL === '1';
-  const { speed, origin } = worldClockOf(env);
-  const clock = createClock({ speed, origin });
+  const { clock, speed } = processTime();
   const mode = onVercel ? 'vercel' : 'server';
   const config = parseConfig(env, { mode });
   let opening: Promise<Base> | null = null;

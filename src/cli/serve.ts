@@ -14,7 +14,7 @@ import { createControlApp } from '../http/app.js';
 import { assemble } from '../parts.js';
 import { runPass, WINDOW_MS } from '../pass/pass.js';
 import type { Runs } from '../ports/runs.js';
-import { announceStop, stopping } from '../stopping.js';
+import { announceStop, stopping } from '../process.js';
 import { workflowRuns } from '../workflows/runs.js';
 import { startEngine } from './engine.js';
 import { listen } from './listen.js';

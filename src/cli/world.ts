@@ -7,8 +7,8 @@ import type { SessionControl } from '../emulator/devin/index.js';
 import { type AttachedWorld, attachWorld, type Demo, startWorld } from '../emulator/world/index.js';
 import { RefusedError } from '../errors.js';
 import { type Clock, createClock } from '../ports/clock.js';
+import { settleProcessTime } from '../process.js';
 import { redirectProcess, rewriteFetch } from '../sandbox/fetch.js';
-import { WORLD_CLOCK } from '../world-clock.js';
 
 /** The token of a running world; never an argument, which other users of the machine could read. */
 export const WORLD_TOKEN = 'OUTPOSTS_WORLD_TOKEN';
@@ -111,7 +111,8 @@ export async function runningWorld(env: Environment, url: string): Promise<Surro
 export async function joinWorld(env: Environment, url: string): Promise<Environment> {
   const world = await attached(env, url);
   redirectProcess(world.vercelUrl);
-  return { ...world.env, [WORLD_CLOCK]: JSON.stringify(world.clock) };
+  settleProcessTime({ clock: world.worldClock, speed: world.clock.speed });
+  return world.env;
 }
 
 function attached(env: Environment, url: string): Promise<AttachedWorld> {

@@ -10,9 +10,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { deployment } from '../deployment.js';
 import { messageOf, RefusedError, TransientError } from '../errors.js';
 import { assemble, type Parts } from '../parts.js';
+import { stopping } from '../process.js';
 import { type DriveAnswer, drive } from '../runtime/drive.js';
 import { isAtRest } from '../runtime/level.js';
-import { stopping } from '../stopping.js';
 
 export type Turn =
   /** Nothing to do before that, in milliseconds of the wall. */
