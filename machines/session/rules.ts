@@ -15,7 +15,7 @@ export interface SessionRules {
   readonly rollOverMarginMs: number;
   /** Pause between two looks at a healthy remote (PROBE_INTERVAL_MS). */
   readonly probeEveryMs: number;
-  /** The same while no word has come from the vm, so that nobody may tell us of its end. */
+  /** The same while no word has come from the vm, so that its end may go untold (UNHEARD_PROBE_INTERVAL_MS). */
   readonly unheardProbeEveryMs: number;
   /** How long a sandbox may be booting or stopping before an episode that needs it is given up. */
   readonly settleWithinMs: number;

@@ -191,6 +191,8 @@ describe('a session that is being provisioned', () => {
     const released = answer(answer(asleep, { kind: 'absent', at: 1 }), { at: 2 });
     expect(stateOf(released)).toBe('released.resting');
     expect(context(released).outcome).toBe('suspended');
+    const pending = row({ phase: 'pending', status: 'pending', acceptorId: null });
+    expect(stateOf(step(released, pending).next)).toBe('queued');
   });
 
   it('suspended when its vm has just come up -> nothing is launched in it', () => {
