@@ -22,13 +22,21 @@ export class ContractError extends TransientError {
   override readonly name = 'ContractError';
 }
 
-/** 401, 402, 403, 422 or bad configuration: only the operator can mend it. `setting` names what to look at. */
+/**
+ * What was refused: everything, until the operator mends a setting or an account; or the data of one session
+ * (its row, its allow list), which no patience mends.
+ */
+export type RefusalScope = 'installation' | 'session';
+
+/** 401, 402, 403, 422 or bad configuration. `setting` names what the operator should look at. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly setting: string;
-  constructor(message: string, options: { setting: string; cause?: unknown }) {
+  readonly scope: RefusalScope;
+  constructor(message: string, options: { setting: string; scope?: RefusalScope; cause?: unknown }) {
     super(message, { cause: options.cause });
     this.setting = options.setting;
+    this.scope = options.scope ?? 'installation';
   }
 }
 

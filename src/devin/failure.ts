@@ -4,11 +4,19 @@
  * Sorts by what the program does next (src/errors.ts). Knows nothing of calls
  * for which a status is a normal answer; those are taken out before.
  */
-import { RefusedError, TransientError } from '../errors.js';
+import { type RefusalScope, RefusedError, TransientError } from '../errors.js';
 import type { RemoteClock } from '../remote-clock.js';
 
-/** `label` names operation and session. Every status outside 200–299 has its error. */
-export function failureOf(label: string, response: Response, remoteClock: RemoteClock): Error {
+/**
+ * `label` names operation and session; `scope` says whose data the request carried. Every status outside 200–299
+ * has its error.
+ */
+export function failureOf(
+  label: string,
+  response: Response,
+  remoteClock: RemoteClock,
+  scope: RefusalScope = 'installation',
+): Error {
   const { status } = response;
   const refused = (setting: string, advice: string) =>
     new RefusedError(`${label}: ${status} from the fleet API: ${advice}`, { setting });
@@ -31,7 +39,10 @@ export function failureOf(label: string, response: Response, remoteClock: Remote
         'DEVIN_API_URL has no such service, or DEVIN_OUTPOST_ID is unknown there',
       );
     case 422:
-      return refused('DEVIN_OUTPOST_ID', 'the request was rejected, check DEVIN_OUTPOST_ID and ACCEPTOR_ID');
+      return new RefusedError(
+        `${label}: 422 from the fleet API: the request was rejected, check DEVIN_OUTPOST_ID and ACCEPTOR_ID`,
+        { setting: 'DEVIN_OUTPOST_ID', scope },
+      );
     default:
       return new TransientError(`${label}: ${status} from the fleet API`, {
         retryAfterMs: retryAfterMs(response.headers, remoteClock),

@@ -120,6 +120,7 @@ function sessionRequest(
   const segment = sessionPath(sessionId);
   if (segment === null) throw new ContractError(`${label}: no URL can carry this session id`);
   const path = `/opbeta/outposts/devins/${segment}`;
-  if (operation === 'read') return { label, method: 'GET', path };
-  return { label, method: 'POST', path: `${path}/${operation}`, body };
+  const scope = 'session';
+  if (operation === 'read') return { label, method: 'GET', path, scope };
+  return { label, method: 'POST', path: `${path}/${operation}`, body, scope };
 }

@@ -6,7 +6,7 @@
  * the token or a body into a message. An abort by the caller rejects with the
  * caller's reason; everything else is sorted by src/errors.ts.
  */
-import { ContractError, RefusedError, TransientError } from '../errors.js';
+import { ContractError, type RefusalScope, RefusedError, TransientError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { RemoteClock } from '../remote-clock.js';
 import { baseUrlOf } from './base-url.js';
@@ -32,6 +32,8 @@ export interface FleetRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly accept?: string;
+  /** Whose data it carries, so whom a rejection of it concerns; the installation's unless given. */
+  readonly scope?: RefusalScope;
 }
 
 export interface FleetAnswer {
@@ -100,7 +102,7 @@ export function createTransport(options: TransportOptions): Transport {
         if (!response.ok) {
           discard(response);
           if (expected.includes(status)) return { status, text: '', sentAt, receivedAt };
-          throw failureOf(request.label, response, options.remoteClock);
+          throw failureOf(request.label, response, options.remoteClock, request.scope);
         }
         const text = await readText(request.label, response, bound.signal);
         return { status, text, sentAt, receivedAt };

@@ -9,7 +9,7 @@ const RETRY_MS = { first: 1_000, most: 30_000 };
 export interface Failure {
   readonly message: string;
   readonly problem: string;
-  /** Whether it wears the effect's patience: only the operator can mend what was refused. */
+  /** Whether it wears the effect's patience: only the operator can mend what the whole installation is refused. */
   readonly counts: boolean;
   /** Failed tries that count, this one included. */
   readonly attempt: number;
@@ -19,15 +19,14 @@ export interface Failure {
 /** `before`: failed tries that count so far. `random`: in [0, 1). */
 export function failureOf(error: unknown, effect: string, before: number, random: number): Failure {
   const message = messageOf(error);
-  if (error instanceof RefusedError) {
-    const problem = `${message} (${error.setting})`;
-    return { message, problem, counts: false, attempt: before, pauseMs: REFUSED_RETRY_MS };
-  }
+  const shown = error instanceof RefusedError ? `${message} (${error.setting})` : message;
+  if (error instanceof RefusedError && error.scope === 'installation')
+    return { message, problem: shown, counts: false, attempt: before, pauseMs: REFUSED_RETRY_MS };
   const attempt = before + 1;
   const askedMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
   return {
     message,
-    problem: `${message}; try ${attempt} of ${effect} failed`,
+    problem: `${shown}; try ${attempt} of ${effect} failed`,
     counts: true,
     attempt,
     pauseMs: Math.max(askedMs, backoffMs(attempt, random)),

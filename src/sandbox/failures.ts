@@ -6,7 +6,7 @@
  * sandbox and the status, never what the server wrote.
  */
 import { APIError, StreamError } from '@vercel/sandbox';
-import { ContractError, RefusedError, TransientError } from '../errors.js';
+import { ContractError, type RefusalScope, RefusedError, TransientError } from '../errors.js';
 
 export interface CallContext {
   /** `create sandbox devin-abc`: opens every message. */
@@ -58,8 +58,11 @@ export class GoneError extends TransientError {
 /** 400 with this code: the vm would live longer than the plan allows. */
 export class PlanLimitError extends RefusedError {}
 
-/** 400: the request is wrong, or (on create) the name is taken. */
+/** 400 or 422: the request is wrong, or (on create) the name is taken. */
 export class BadRequestError extends RefusedError {}
+
+/** What a refused allow list is shown as; it comes with its session, so no setting mends it. */
+export const POLICY_REFUSED = { setting: "the session's network policy", scope: 'session' } as const;
 
 function translate({ what, accessSetting }: CallContext, error: unknown): unknown {
   if (error instanceof TransientError || error instanceof RefusedError) return error;
@@ -78,7 +81,7 @@ function translate({ what, accessSetting }: CallContext, error: unknown): unknow
       if (code === 'sandbox_timeout_invalid') {
         return new PlanLimitError(message, { setting: 'SANDBOX_TIMEOUT_MS' });
       }
-      return new BadRequestError(message, { setting: settingIn(serverMessage(error.json)) });
+      return new BadRequestError(message, subjectOf(serverMessage(error.json)));
     case 401:
     case 403:
       return new RefusedError(message, { setting: accessSetting });
@@ -91,7 +94,7 @@ function translate({ what, accessSetting }: CallContext, error: unknown): unknow
     case 422:
       if (code === 'sandbox_stopping' || code === 'sandbox_snapshotting')
         return new GoneError(message, 'settling');
-      return new RefusedError(message, { setting: settingIn(serverMessage(error.json)) });
+      return new BadRequestError(message, subjectOf(serverMessage(error.json)));
     case 408:
     case 409:
     case 425:
@@ -142,12 +145,14 @@ const SETTINGS: readonly (readonly [RegExp, string])[] = [
   [/vcpu|memory|resource/i, 'SANDBOX_VCPUS'],
   [/timeout|duration/i, 'SANDBOX_TIMEOUT_MS'],
   [/region/i, 'SANDBOX_REGION'],
-  [/polic|domain|subnet|cidr/i, "the session's network policy"],
 ];
 
-/** Which setting a complaint is about; the complaint itself is not shown. */
-function settingIn(message: string): string {
-  return SETTINGS.find(([pattern]) => pattern.test(message))?.[1] ?? 'the sandbox settings (SANDBOX_*)';
+/** What a complaint is about; the complaint itself is not shown. */
+function subjectOf(message: string): { setting: string; scope?: RefusalScope } {
+  // Before the settings: a complaint may quote a host, whatever its name.
+  if (/polic|domain|subnet|cidr/i.test(message)) return POLICY_REFUSED;
+  const named = SETTINGS.find(([pattern]) => pattern.test(message));
+  return { setting: named?.[1] ?? 'the sandbox settings (SANDBOX_*)' };
 }
 
 /** Where in the answer the schema failed, read from zod's report, which the SDK only gives as text. */

@@ -13,6 +13,7 @@ import type { SessionPolicy } from '../ports/fleet.js';
 import type { VmRef } from '../ports/sandbox.js';
 import { canonicalHost, canonicalSubnet } from './address.js';
 import type { Cloud } from './cloud.js';
+import { BadRequestError, POLICY_REFUSED } from './failures.js';
 
 /**
  * `needed`: URLs whose hosts are let through in any case. `onOddity` hears of every entry that was dropped.
@@ -92,11 +93,16 @@ export async function applyNetworkPolicy(
 ): Promise<string> {
   const wanted = policyDigest(policy);
   if (inForce !== undefined && policyDigest(inForce) === wanted) return wanted;
-  const reported = await cloud.onVm(vm, 'apply the network policy', signal, async (session, bounded) => {
-    await session.update({ networkPolicy: policy }, { signal: bounded });
-    return session.networkPolicy;
-  });
-  return reported === undefined ? wanted : policyDigest(reported);
+  try {
+    const reported = await cloud.onVm(vm, 'apply the network policy', signal, async (session, bounded) => {
+      await session.update({ networkPolicy: policy }, { signal: bounded });
+      return session.networkPolicy;
+    });
+    return reported === undefined ? wanted : policyDigest(reported);
+  } catch (error) {
+    // Nothing but the policy was sent.
+    throw error instanceof BadRequestError ? new BadRequestError(error.message, POLICY_REFUSED) : error;
+  }
 }
 
 function normalForm(policy: NetworkPolicy): unknown {

@@ -275,6 +275,35 @@ describe('an effect that is refused', () => {
   });
 });
 
+describe('an effect that is refused for what this one session is', () => {
+  const refused = new RefusedError('open sandbox: 422', { setting: 'its network policy', scope: 'session' });
+
+  test('tried again with backoff, shown with what to look at, and counted', async () => {
+    await opening();
+    const { kind, attempts } = reluctant(many(2, refused));
+    expect(await rig.drive(kind)).toMatchObject({ kind: 'rests', wakeAt: rig.clock.now() + 750 });
+    expect(await rig.row()).toMatchObject({
+      attempt: 1,
+      problem: 'open sandbox: 422 (its network policy); try 1 of unlock failed',
+    });
+    rig.clock.advance(60_000);
+    await rig.drive(kind);
+    expect(attempts).toEqual([1, 2]);
+  });
+
+  test('its patience is spent -> the machine’s onError hears of it', async () => {
+    await opening();
+    const { kind, attempts } = reluctant(many(9, refused), 3);
+    for (let drives = 0; drives < 5; drives++) {
+      await rig.drive(kind);
+      rig.clock.advance(60_000);
+    }
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(await rig.row()).toMatchObject({ state: 'stuck', problem: null });
+    expect(contextOf(await rig.row())).toMatchObject({ trouble: 'open sandbox: 422' });
+  });
+});
+
 describe('a chart that fails', () => {
   test.each([
     ['guard', 'closed'],

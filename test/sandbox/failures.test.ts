@@ -26,6 +26,36 @@ describe('failures', () => {
     expect(String(failure)).not.toMatch(/node99|even|large/);
   });
 
+  test.each([
+    [{ status: 400, message: 'networkPolicy.allow[0]: "image.timeout.example" is no domain' }, 'session'],
+    [{ status: 422, message: 'subnets: invalid CIDR' }, 'session'],
+    [{ status: 400, message: 'Invalid runtime: node99' }, 'installation'],
+    [{ status: 422, message: 'something else' }, 'installation'],
+    [{ status: 403 }, 'installation'],
+    [{ status: 402 }, 'installation'],
+  ] as const)('%j on create -> it is about the %s', async (kind, scope) => {
+    fault('create', kind);
+    const failure = await rig
+      .makeHost()
+      .open(specOf(), noFence, never)
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RefusedError);
+    expect(failure).toMatchObject({ scope });
+  });
+
+  test.each([400, 422])(
+    '%i to a new network policy, whatever it says -> it is about the session',
+    async (status) => {
+      const vm = await opened();
+      fault('policy', { status, message: 'no' });
+      const policy = { enabled: true, hosts: ['a.example'], subnets: [] } as const;
+      const failure = await host
+        .applyPolicy(vm, policy, 'https://gateway.example', [], never)
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject({ scope: 'session', setting: "the session's network policy" });
+    },
+  );
+
   test('too many requests, for longer than the SDK waits -> transient, with the time to wait', async () => {
     fault('create', { status: 429, retryAfter: 90 });
     const failure = await rig
