@@ -25,9 +25,13 @@ export function useDirectory(): void {
     statics.publish(SHA, REMOTE);
   });
   afterEach(async () => {
-    for (const pid of pids()) kill(pid);
+    // Again and again: one that is just starting another is not caught at once.
+    await until('all processes gone', async () => {
+      const left = pids();
+      for (const pid of left) kill(pid);
+      return left.length === 0;
+    });
     await Promise.all(started.splice(0).map((child) => ended(child)));
-    await until('all processes gone', async () => pids().length === 0);
     rmSync(dir, { recursive: true, force: true });
   });
 }
