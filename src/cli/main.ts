@@ -16,6 +16,7 @@ const commands: Commands = {
   start: runStart,
   // Loaded when asked for: the workflow engine is large.
   serve: async (options) => (await import('./serve.js')).runServe(options),
+  preview: async (options) => (await import('./preview.js')).runPreview(options),
 };
 const program = createProgram(version, commands, (exitCode) => {
   process.exitCode = exitCode;

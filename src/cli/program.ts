@@ -4,6 +4,7 @@
  * Only reads arguments; `start` does the work.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { PreviewOptions } from './preview-options.js';
 import { ENGINES, type ServeOptions } from './serve-options.js';
 import { DRAIN_MODES, type StartOptions } from './start.js';
 
@@ -11,6 +12,7 @@ export interface Commands {
   /** Each resolves with the exit code. */
   start(options: StartOptions): Promise<number>;
   serve(options: ServeOptions): Promise<number>;
+  preview(options: PreviewOptions): Promise<number>;
 }
 
 /** `done` hears the exit code of the command that ran. Wrong options throw a CommanderError. */
@@ -77,6 +79,17 @@ export function createProgram(
     .option('--json', 'print JSON lines', false)
     .addOption(new Option('--world <url>', 'serve an embedded world that runs already').argParser(loopback))
     .action(async (options: ServeOptions) => done(await commands.serve(options)));
+  program
+    .command('preview')
+    .description('serve what npm run build:vercel has built, as it would be deployed')
+    .option('--output <directory>', "the built output; default: the project's .vercel/output")
+    .option('--cron', 'call the crons each minute, as Vercel would', false)
+    .addOption(
+      new Option('--port <n>', 'port to serve on; 0 = any free one').argParser(wholeNumber(0, 65_535)),
+    )
+    .option('--json', 'print JSON lines', false)
+    .addOption(new Option('--world <url>', 'serve an embedded world that runs already').argParser(loopback))
+    .action(async (options: PreviewOptions) => done(await commands.preview(options)));
   return program;
 }
 

@@ -15,6 +15,7 @@ async function run(...args: string[]) {
       return 7;
     },
     serve: async () => 7,
+    preview: async () => 7,
   };
   const program = createProgram('1.2.3', commands, (code) => exitCodes.push(code));
   let said = '';
