@@ -1,10 +1,11 @@
 /**
  * The minute's check for what no actor would notice by itself: vms without a
- * record, records whose vm died, claims that nobody holds.
+ * record, records whose vm died, claims and slots that nobody uses.
  *
  * Lists sandboxes first and reads records second, so that a vm booted meanwhile
  * is not taken for a stray. Judges only what carries this installation's tags.
- * Tells an actor that has a record; acts itself only where there is none.
+ * Tells an actor that has a record; acts itself only where there is none, or
+ * where it is set aside. Each sweep may run in another process.
  */
 import { acceptorOf, type SessionContext } from '../../machines/session/context.js';
 import type { Clock } from '../ports/clock.js';
@@ -13,6 +14,7 @@ import type { SandboxHost, SandboxSight } from '../ports/sandbox.js';
 import type { Store } from '../ports/store.js';
 import type { ActorKind } from '../runtime/actor.js';
 import { restore } from '../runtime/saved.js';
+import { freshMemory, recallSweep, rememberSweep, type SweepMemory } from './sweep-memory.js';
 import { sessionOfTags } from './tags.js';
 
 /** A vm or claim without a record is left alone until it is this old, and was seen by two sweeps. */
@@ -50,10 +52,10 @@ type Owner =
 
 export class Sweeper {
   readonly #deps: SweepDeps;
-  #sweeps = 0;
   readonly #failures: unknown[] = [];
-  #strayVms = new Map<string, number>();
-  #strayClaims = new Map<string, number>();
+  /** What the sweep before saw, and what this one sees: an act follows the second sight. */
+  #before: SweepMemory = freshMemory(0);
+  #seen: SweepMemory = freshMemory(0);
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
@@ -61,9 +63,15 @@ export class Sweeper {
 
   async sweep(signal: AbortSignal): Promise<void> {
     const claims = this.#deps.entries();
-    this.#sweeps += 1;
-    await this.#sweepSandboxes(signal);
+    const { store } = this.#deps;
+    this.#before = await recallSweep(store);
+    this.#seen = freshMemory(this.#before.sweeps + 1);
+    const sights = await this.#listSandboxes(signal);
+    await this.#sweepSandboxes(sights, signal);
     await this.#sweepClaims(claims, signal);
+    await this.#sweepSlots(sights);
+    // Only now: a sweep that broke off has not seen that something is missing.
+    await rememberSweep(store, this.#seen);
     await this.#tidy();
     const [failure] = this.#failures.splice(0);
     if (failure !== undefined) throw failure;
@@ -78,7 +86,7 @@ export class Sweeper {
     }
   }
 
-  async #sweepSandboxes(signal: AbortSignal): Promise<void> {
+  async #listSandboxes(signal: AbortSignal): Promise<readonly SandboxSight[]> {
     const { host, clock, maxLifetimeMs } = this.#deps;
     const oldest = clock.now() - maxLifetimeMs - LIFE_SLACK_MS;
     const sights: SandboxSight[] = [];
@@ -86,17 +94,19 @@ export class Sweeper {
       if (sight.changedAt < oldest) break;
       sights.push(sight);
     }
-    const strays = new Map<string, number>();
+    return sights;
+  }
+
+  async #sweepSandboxes(sights: readonly SandboxSight[], signal: AbortSignal): Promise<void> {
     for (const sight of sights) {
       const id = sessionOfTags(sight.tags);
       const owner = id === null ? ({ kind: 'none' } as const) : await this.#ownerOf(id);
       if (id !== null && owner.kind === 'known')
         await this.#spare(() => this.#tell(id, owner, sight, signal));
       else if (owner.kind === 'none' && isAlive(sight)) {
-        await this.#spare(() => this.#stopStray(sight, strays, signal));
+        await this.#spare(() => this.#stopStray(sight, signal));
       }
     }
-    this.#strayVms = strays;
   }
 
   async #tell(
@@ -105,7 +115,7 @@ export class Sweeper {
     listed: SandboxSight,
     signal: AbortSignal,
   ): Promise<void> {
-    const serves = listed.vmId === context.vm?.vmId && this.#sweeps % POLICY_EVERY === 0;
+    const serves = listed.vmId === context.vm?.vmId && this.#seen.sweeps % POLICY_EVERY === 0;
     const sight = (serves ? await this.#deps.host.find(listed.name, signal) : null) ?? listed;
     const alive = isAlive(sight);
     const held = context.vm?.vmId ?? null;
@@ -124,31 +134,40 @@ export class Sweeper {
     if (await this.#deps.store.post(id, JSON.stringify(event))) this.#deps.kick(id);
   }
 
-  async #stopStray(sight: SandboxSight, strays: Map<string, number>, signal: AbortSignal): Promise<void> {
+  async #stopStray(sight: SandboxSight, signal: AbortSignal): Promise<void> {
     const { clock, host, log } = this.#deps;
-    const firstSeenAt = this.#strayVms.get(sight.vmId);
-    strays.set(sight.vmId, firstSeenAt ?? clock.now());
-    if (firstSeenAt === undefined || clock.now() - sight.startedAt < STRAY_AGE_MS) return;
+    this.#seen.strayVms.add(sight.vmId);
+    if (!this.#before.strayVms.has(sight.vmId) || clock.now() - sight.startedAt < STRAY_AGE_MS) return;
     log?.(`sandbox ${sight.name} runs without a session: stopping it`);
     await host.stop(sight, signal);
+    this.#seen.strayVms.delete(sight.vmId);
   }
 
   async #sweepClaims(entries: readonly QueueEntry[], signal: AbortSignal): Promise<void> {
-    const { acceptorPrefix, clock, fleet, log } = this.#deps;
-    const strays = new Map<string, number>();
+    const { acceptorPrefix, fleet, log } = this.#deps;
     for (const entry of entries) {
       const { acceptorId, sessionId } = entry;
       if (entry.phase !== 'claimed' || acceptorId === null || !acceptorId.startsWith(acceptorPrefix))
         continue;
       const owner = await this.#ownerOf(sessionId);
       if (owner.kind === 'opaque' || (owner.kind === 'known' && holdsClaim(owner, acceptorId))) continue;
-      const firstSeenAt = this.#strayClaims.get(acceptorId);
-      strays.set(acceptorId, firstSeenAt ?? clock.now());
-      if (firstSeenAt === undefined) continue;
+      this.#seen.strayClaims.add(acceptorId);
+      if (!this.#before.strayClaims.has(acceptorId)) continue;
       log?.(`session ${sessionId}: releasing a claim that nothing holds`);
       await this.#spare(() => fleet.release(sessionId, acceptorId, signal));
     }
-    this.#strayClaims = strays;
+  }
+
+  /** An actor that is set aside keeps its slot for as long as it may have a vm, and no longer. */
+  async #sweepSlots(sights: readonly SandboxSight[]): Promise<void> {
+    const { store, kind, log } = this.#deps;
+    const up = new Set(sights.filter((sight) => !isDown(sight)).map(({ tags }) => sessionOfTags(tags)));
+    for (const id of await store.slotsSetAside(kind.name)) {
+      if (up.has(id)) continue;
+      this.#seen.idleSlots.add(id);
+      if (!this.#before.idleSlots.has(id)) continue;
+      if (await store.freeSlot(id)) log?.(`session ${id} is set aside and has no vm: its slot is free`);
+    }
   }
 
   async #tidy(): Promise<void> {
@@ -172,6 +191,9 @@ export class Sweeper {
 }
 
 const isAlive = ({ status }: SandboxSight): boolean => status === 'running' || status === 'pending';
+
+const isDown = ({ status }: SandboxSight): boolean =>
+  status === 'stopped' || status === 'failed' || status === 'aborted';
 
 const holdsClaim = ({ context, tags }: Owner & { kind: 'known' }, acceptorId: string): boolean =>
   tags.has('holdsClaim') && acceptorOf(context) === acceptorId;

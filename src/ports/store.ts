@@ -108,6 +108,9 @@ export interface ActorFilter {
   readonly after?: string;
 }
 
+/** As much of an actor as a look at the queue needs. */
+export type KnownActor = Pick<ActorRow, 'id' | 'state' | 'facts'>;
+
 export interface Store {
   /** `sqlite` or `postgres`, for messages. */
   readonly dialect: 'sqlite' | 'postgres';
@@ -148,8 +151,10 @@ export interface Store {
   free(id: string, owner: string): Promise<void>;
   /** Sets the row aside with its reason; snapshot, rev and slot stay as they are. */
   quarantine(hold: Hold, reason: string): Promise<boolean>;
-  /** Takes a row out of quarantine (an operator's act) and wakes it; false when it was not in it. */
+  /** Takes a row out of quarantine (an operator's act) and wakes it, with its slot again if it had one; false when it was not in it. */
   readmit(id: string): Promise<boolean>;
+  /** Frees the slot of an actor that is in quarantine, until it is readmitted; false when it is not, or holds none. */
+  freeSlot(id: string): Promise<boolean>;
 
   // --- news and facts ---------------------------------------------------------------------
   /**
@@ -188,6 +193,18 @@ export interface Store {
    * (dotted, at least one), then the others; latest change first.
    */
   foremost(machine: string, resting: readonly string[], limit: number): Promise<readonly ActorRow[]>;
+  /** Actors that are not in the state `except` (dotted), a page by id, without their snapshots. */
+  known(filter: {
+    readonly machine: string;
+    readonly except: string;
+    readonly limit: number;
+    /** The `id` of the last one of the page before. */
+    readonly after?: string;
+  }): Promise<readonly KnownActor[]>;
+  /** Ids of actors in quarantine that hold a slot. */
+  slotsSetAside(machine: string): Promise<readonly string[]>;
+  /** How many rows a version newer than `version` wrote, and which version reads them all; null when there are none. */
+  newerThan(machine: string, version: number): Promise<{ rows: number; needs: number | null }>;
   /** Rows per state (dotted), and slots held. */
   counts(
     machine: string,

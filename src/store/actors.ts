@@ -7,7 +7,7 @@
 import { sql } from 'kysely';
 import type { Store, Trouble } from '../ports/store.js';
 import type { Backend } from './backend.js';
-import { columnsOf, heldBy, leaseEnd, parts, toActorRow, unleased, whole } from './rows.js';
+import { columnsOf, heldBy, leaseEnd, parts, SLOT, toActorRow, unleased, whole } from './rows.js';
 import type { Db } from './schema.js';
 
 type ActorMethods =
@@ -22,6 +22,7 @@ type ActorMethods =
   | 'free'
   | 'quarantine'
   | 'readmit'
+  | 'freeSlot'
   | 'remove';
 
 const FREED = { lease_owner: null, lease_until: 0 } as const;
@@ -201,11 +202,32 @@ export function actorQueries(backend: Backend): Pick<Store, ActorMethods> {
       backend.change(`readmit ${id}`, async (db) => {
         const readmitted = await db
           .updateTable('actors')
-          .set({ quarantine: null, wake_at: 0 })
+          .set((eb) => ({
+            quarantine: null,
+            wake_at: 0,
+            holds_slot: eb
+              .case()
+              .when('holds_slot', '=', SLOT.lent)
+              .then(sql.lit(SLOT.held))
+              .else(eb.ref('holds_slot'))
+              .end(),
+          }))
           .where('id', '=', id)
           .where('quarantine', 'is not', null)
           .executeTakeFirst();
         return readmitted.numUpdatedRows > 0n;
+      }),
+
+    freeSlot: (id) =>
+      backend.change(`free the slot of ${id}`, async (db) => {
+        const freed = await db
+          .updateTable('actors')
+          .set({ holds_slot: SLOT.lent })
+          .where('id', '=', id)
+          .where('holds_slot', '=', SLOT.held)
+          .where('quarantine', 'is not', null)
+          .executeTakeFirst();
+        return freed.numUpdatedRows > 0n;
       }),
 
     remove: (id, rev) =>

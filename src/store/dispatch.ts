@@ -6,7 +6,7 @@
  */
 import type { Store } from '../ports/store.js';
 import type { Backend } from './backend.js';
-import { inState, parts, unleased, whole } from './rows.js';
+import { inState, parts, SLOT, unleased, whole } from './rows.js';
 import type { Db } from './schema.js';
 
 type DispatchMethods = 'post' | 'observe' | 'grantSlots' | 'due' | 'nextWakeAt';
@@ -118,7 +118,7 @@ async function slotsHeld(db: Db): Promise<number> {
   const row = await db
     .selectFrom('actors')
     .select((eb) => eb.fn.countAll<number>().as('held'))
-    .where('holds_slot', '=', 1)
+    .where('holds_slot', '=', SLOT.held)
     .executeTakeFirstOrThrow();
   return row.held;
 }
@@ -132,7 +132,7 @@ async function waitingAmong(db: Db, ids: readonly string[]): Promise<Set<string>
 async function grant(db: Db, id: string, event: string): Promise<boolean> {
   const granted = await db
     .updateTable('actors')
-    .set((eb) => ({ holds_slot: 1, rev: eb('rev', '+', 1), wake_at: 0 }))
+    .set((eb) => ({ holds_slot: SLOT.held, rev: eb('rev', '+', 1), wake_at: 0 }))
     .where('id', '=', id)
     .where(waiting)
     .executeTakeFirst();
@@ -142,5 +142,5 @@ async function grant(db: Db, id: string, event: string): Promise<boolean> {
 }
 
 function waiting(eb: Parameters<ReturnType<typeof inState>>[0]) {
-  return eb.and([inState('queued')(eb), eb('holds_slot', '=', 0), eb('quarantine', 'is', null)]);
+  return eb.and([inState('queued')(eb), eb('holds_slot', '=', SLOT.none), eb('quarantine', 'is', null)]);
 }

@@ -2,9 +2,11 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Store } from '../ports/store.js';
 import type { Backend } from './backend.js';
-import { inState, toActorRow } from './rows.js';
+import { inState, SLOT, toActorRow } from './rows.js';
 
-export function lookingQueries(backend: Backend): Pick<Store, 'list' | 'foremost' | 'counts'> {
+type LookingMethods = 'list' | 'foremost' | 'known' | 'slotsSetAside' | 'newerThan' | 'counts';
+
+export function lookingQueries(backend: Backend): Pick<Store, LookingMethods> {
   return {
     list: ({ machine, state, search, limit, after }) =>
       backend.read('list actors', async (db) => {
@@ -40,6 +42,43 @@ export function lookingQueries(backend: Backend): Pick<Store, 'list' | 'foremost
         return rows.map(toActorRow);
       }),
 
+    known: ({ machine, except, limit, after }) =>
+      backend.read('list what is known', async (db) => {
+        let query = db
+          .selectFrom('actors')
+          .select(['id', 'state', 'facts'])
+          .where('machine', '=', machine)
+          .where('state', '!=', except)
+          .orderBy('id')
+          .limit(limit);
+        if (after !== undefined) query = query.where('id', '>', after);
+        return (await query.execute()).map(({ id, state, facts }) => ({ id, state, facts }));
+      }),
+
+    slotsSetAside: (machine) =>
+      backend.read('list slots set aside', async (db) => {
+        const rows = await db
+          .selectFrom('actors')
+          .select('id')
+          .where('machine', '=', machine)
+          .where('holds_slot', '=', SLOT.held)
+          .where('quarantine', 'is not', null)
+          .orderBy('id')
+          .execute();
+        return rows.map(({ id }) => id);
+      }),
+
+    newerThan: (machine, version) =>
+      backend.read('count newer rows', async (db) => {
+        const newer = await db
+          .selectFrom('actors')
+          .select((eb) => [eb.fn.countAll<number>().as('rows'), eb.fn.max('version').as('needs')])
+          .where('machine', '=', machine)
+          .where('version', '>', version)
+          .executeTakeFirstOrThrow();
+        return { rows: newer.rows, needs: newer.needs ?? null };
+      }),
+
     counts: (machine) =>
       backend.read(`count actors of ${machine}`, async (db) => {
         const rows = await db
@@ -47,7 +86,9 @@ export function lookingQueries(backend: Backend): Pick<Store, 'list' | 'foremost
           .select((eb) => [
             'state',
             eb.fn.countAll<number>().as('actors'),
-            eb.fn.sum<number>('holds_slot').as('slots'),
+            sql<number>`sum(case when ${eb.ref('holds_slot')} = ${sql.lit(SLOT.held)} then 1 else 0 end)`.as(
+              'slots',
+            ),
             eb.fn.count<number>('quarantine').as('quarantined'),
           ])
           .where('machine', '=', machine)

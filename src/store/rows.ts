@@ -13,6 +13,9 @@ import type { Tables } from './schema.js';
 
 type ActorExpressions = ExpressionBuilder<Tables, 'actors'>;
 
+/** `lent`: held until it was freed in quarantine, and held again once readmitted. */
+export const SLOT = { none: 0, held: 1, lent: 2 } as const;
+
 export function toActorRow(row: Selectable<Tables['actors']>): ActorRow {
   return {
     id: row.id,
@@ -21,7 +24,7 @@ export function toActorRow(row: Selectable<Tables['actors']>): ActorRow {
     snapshot: row.snapshot,
     state: row.state,
     episode: row.episode,
-    holdsSlot: row.holds_slot === 1,
+    holdsSlot: row.holds_slot === SLOT.held,
     rev: row.rev,
     facts: row.facts,
     factsRev: row.facts_rev,
@@ -42,7 +45,7 @@ export function columnsOf(actor: SavedActor) {
     snapshot: actor.snapshot,
     state: actor.state,
     episode: actor.episode,
-    holds_slot: actor.holdsSlot ? 1 : 0,
+    holds_slot: actor.holdsSlot ? SLOT.held : SLOT.none,
   };
 }
 

@@ -18,6 +18,7 @@ interface ActorTable {
   snapshot: string;
   state: string;
   episode: number;
+  /** See `SLOT` in rows.ts. */
   holds_slot: number;
   rev: number;
   facts: string | null;

@@ -8,6 +8,7 @@ import { Sweeper } from '../../src/dispatch/sweep.js';
 import { sessionTags } from '../../src/dispatch/tags.js';
 import { createSessionEffects } from '../../src/effects/session-effects.js';
 import { createSessionKind } from '../../src/effects/session-kind.js';
+import { TransientError } from '../../src/errors.js';
 import type { Fleet, QueueEntry } from '../../src/ports/fleet.js';
 import type { SandboxHost, SandboxSight } from '../../src/ports/sandbox.js';
 import type { Store } from '../../src/ports/store.js';
@@ -38,13 +39,15 @@ export class Rig {
   now = 1_000 * MINUTE;
   queue: { entries: QueueEntry[]; complete: boolean } = { entries: [], complete: true };
   sandboxes: SandboxSight[] = [];
+  /** The list of sandboxes breaks off after the first. */
+  listFails = false;
   readonly stopped: string[] = [];
   readonly released: string[] = [];
   readonly kicked: string[] = [];
   readonly logged: string[] = [];
   readonly store: Store;
   readonly looker: Looker;
-  readonly sweeper: Sweeper;
+  readonly #sweeper: () => Sweeper;
   readonly #dir: string;
   readonly #drive: (id: string) => Promise<unknown>;
   readonly #signal = new AbortController().signal;
@@ -73,7 +76,9 @@ export class Rig {
         return { kind: 'stopped', snapshotId: 'snap' };
       },
       async *list() {
-        yield* [...rig.sandboxes].sort((a, b) => b.changedAt - a.changedAt);
+        const sights = [...rig.sandboxes].sort((a, b) => b.changedAt - a.changedAt);
+        yield* rig.listFails ? sights.slice(0, 1) : sights;
+        if (rig.listFails) throw new TransientError('the list breaks off');
       },
     } as unknown as SandboxHost;
     const tagsOf = (id: string) => sessionTags(INSTALLATION, id);
@@ -97,7 +102,7 @@ export class Rig {
         acceptorPrefix: `${PREFIX}${sessionId}`,
       }),
     });
-    this.sweeper = new Sweeper({
+    const sweeping = {
       fleet,
       host,
       store,
@@ -108,7 +113,8 @@ export class Rig {
       maxLifetimeMs: 24 * 60 * MINUTE,
       acceptorPrefix: PREFIX,
       entries: () => rig.looker.entries,
-    });
+    };
+    this.#sweeper = () => new Sweeper(sweeping);
   }
 
   /** One look at a queue of these rows. */
@@ -117,8 +123,9 @@ export class Rig {
     await this.looker.look(this.#signal, options.grant ?? true);
   }
 
+  /** One sweep, by a process that has done none before. */
   sweep(): Promise<void> {
-    return this.sweeper.sweep(this.#signal);
+    return this.#sweeper().sweep(this.#signal);
   }
 
   /** A vm of ours, alive unless said otherwise. */
@@ -141,6 +148,14 @@ export class Rig {
   /** Drives an actor as far as it goes; its claims are all taken. */
   drive(id: string): Promise<unknown> {
     return this.#drive(id);
+  }
+
+  /** Sets a record aside, as a driver does that cannot read it. */
+  async setAside(id: string): Promise<void> {
+    const taken = await this.store.take(id, 'reader', 1_000);
+    if (taken.kind !== 'taken') throw new Error(`${id} is ${taken.kind}`);
+    await this.store.quarantine({ id, owner: 'reader', rev: taken.row.rev }, 'for the test');
+    await this.store.free(id, 'reader');
   }
 
   async state(id: string): Promise<string | null> {

@@ -35,11 +35,105 @@ describe('the sweep', () => {
     expect(await rig.news('a')).toContain('sandbox.seen');
   });
 
+  it('a vm without a record that one sweep does not see -> it takes two more to stop it', async () => {
+    const stray = rig.sandbox('stray');
+    for (const seen of [true, false, true]) {
+      rig.sandboxes = seen ? [stray] : [];
+      await rig.sweep();
+    }
+    expect(rig.stopped).toEqual([]);
+    await rig.sweep();
+    expect(rig.stopped).toEqual(['sbx_stray']);
+  });
+
+  it('a sweep that broke off -> counts for nothing', async () => {
+    rig.sandboxes = [rig.sandbox('stray')];
+    await rig.sweep();
+    rig.listFails = true;
+    await expect(rig.sweep()).rejects.toThrow('the list breaks off');
+    rig.listFails = false;
+    expect(rig.stopped).toEqual([]);
+    await rig.sweep();
+    expect(rig.stopped).toEqual(['sbx_stray']);
+  });
+
+  it.each(['nonsense', '{"sweeps":1}', JSON.stringify({ sweeps: 1, strayVms: Array(501).fill('x') })])(
+    'its memory is %.30s -> as if it had none, and it is written anew',
+    async (text) => {
+      await rig.store.writeSetting('sweep-memory', text);
+      rig.sandboxes = [rig.sandbox('stray')];
+      await rig.sweep();
+      expect(rig.stopped).toEqual([]);
+      await rig.sweep();
+      expect(rig.stopped).toEqual(['sbx_stray']);
+    },
+  );
+
+  it('thousands of strays -> all are stopped, and the memory stays small', async () => {
+    rig.sandboxes = Array.from({ length: 1_200 }, (_, index) => rig.sandbox(`stray-${index}`));
+    for (let sweeps = 0; sweeps < 4; sweeps++) {
+      await rig.sweep();
+      expect((await rig.store.setting('sweep-memory'))?.length).toBeLessThan(20_000);
+      rig.sandboxes = rig.sandboxes.filter(({ vmId }) => !rig.stopped.includes(vmId));
+    }
+    expect(new Set(rig.stopped).size).toBe(1_200);
+  });
+
+  describe('the slot of a record that is set aside', () => {
+    const holds = async () => (await rig.store.read('a'))?.holdsSlot;
+    beforeEach(async () => {
+      await rig.look([entry('a')]);
+      await rig.setAside('a');
+      expect(await holds()).toBe(true);
+    });
+
+    it.each(['running', 'pending', 'stopping', 'snapshotting'] as const)(
+      'its vm is %s -> held',
+      async (status) => {
+        rig.sandboxes = [rig.sandbox('a', { status })];
+        for (let sweeps = 0; sweeps < 3; sweeps++) await rig.sweep();
+        expect(await holds()).toBe(true);
+      },
+    );
+
+    it.each(['stopped', 'failed', 'aborted'] as const)(
+      'its vm is %s -> freed by the second sweep that sees it',
+      async (status) => {
+        rig.sandboxes = [rig.sandbox('a', { status })];
+        await rig.sweep();
+        expect(await holds()).toBe(true);
+        await rig.sweep();
+        expect(await holds()).toBe(false);
+        expect(rig.logged).toEqual(['session a is set aside and has no vm: its slot is free']);
+      },
+    );
+
+    it('it has no sandbox at all -> freed by the second sweep, and granted to the next', async () => {
+      await rig.sweep();
+      await rig.sweep();
+      expect(await holds()).toBe(false);
+      expect(await rig.store.counts('session')).toMatchObject({ slots: 0, quarantined: 1 });
+    });
+
+    it('the list broke off -> held', async () => {
+      rig.listFails = true;
+      for (let sweeps = 0; sweeps < 3; sweeps++) await rig.sweep().catch(() => undefined);
+      expect(await holds()).toBe(true);
+    });
+
+    it('readmitted after that -> holds its slot again, and goes on', async () => {
+      await rig.sweep();
+      await rig.sweep();
+      expect(await rig.store.readmit('a')).toBe(true);
+      expect(await holds()).toBe(true);
+      await rig.drive('a');
+      expect(await rig.store.read('a')).toMatchObject({ state: 'lost', holdsSlot: false, quarantine: null });
+    });
+  });
+
   it('a vm of a record that cannot be read -> left alone', async () => {
     await rig.look([entry('a')]);
-    const taken = await rig.store.take('a', 'me', 1_000);
-    if (taken.kind !== 'taken') throw new Error('busy');
-    await rig.store.quarantine({ id: 'a', owner: 'me', rev: taken.row.rev }, 'for the test');
+    await rig.setAside('a');
     rig.sandboxes = [rig.sandbox('a')];
     await rig.sweep();
     await rig.sweep();

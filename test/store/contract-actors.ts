@@ -258,6 +258,37 @@ export function actorContract(makeDatabase: MakeDatabase): void {
     expect(await store.due('session', 0, 10)).toEqual(['devin-a']);
   });
 
+  test('the slot of a quarantined actor is freed -> granted to another; readmitted -> it holds one again', async () => {
+    await store.enroll('devin-a', actor({ state: 'serving', holdsSlot: true }), null, 1);
+    await store.enroll('devin-b', actor(), null, 1);
+    expect(await store.freeSlot('devin-a')).toBe(false);
+    await store.quarantine(await held(store, 'devin-a'), 'does not parse');
+    await store.free('devin-a', 'me');
+    expect(await other.slotsSetAside('session')).toEqual(['devin-a']);
+    expect(await other.slotsSetAside('connection')).toEqual([]);
+    expect(await other.freeSlot('devin-a')).toBe(true);
+    expect(await store.freeSlot('devin-a')).toBe(false);
+    expect(await store.slotsSetAside('session')).toEqual([]);
+    expect(await store.read('devin-a')).toMatchObject({ holdsSlot: false, rev: 0, state: 'serving' });
+    expect(await store.counts('session')).toMatchObject({ slots: 0 });
+    expect(await store.grantSlots(['devin-a', 'devin-b'], 1, '{}')).toEqual({
+      granted: ['devin-b'],
+      held: 1,
+    });
+    expect(await other.readmit('devin-a')).toBe(true);
+    expect(await store.read('devin-a')).toMatchObject({ holdsSlot: true, quarantine: null });
+    expect(await store.counts('session')).toMatchObject({ slots: 2 });
+    expect(await store.freeSlot('devin-a')).toBe(false);
+  });
+
+  test('a quarantined actor that holds no slot -> nothing to free, and none when it is readmitted', async () => {
+    await store.quarantine(await held(store, 'devin-a'), 'does not parse');
+    expect(await store.freeSlot('devin-a')).toBe(false);
+    expect(await store.freeSlot('devin-x')).toBe(false);
+    await store.readmit('devin-a');
+    expect(await store.read('devin-a')).toMatchObject({ holdsSlot: false });
+  });
+
   test('removed -> gone with news and journal; not while leased, not at another rev', async () => {
     const hold = await held(store, 'devin-a');
     await store.save(hold, transition());

@@ -64,6 +64,32 @@ export function lookingContract(makeDatabase: MakeDatabase): void {
     expect(await other.counts('nothing')).toEqual({ states: {}, slots: 0, quarantined: 0 });
   });
 
+  test('what is known -> of that machine, but for the one state, page by page, without snapshots', async () => {
+    for (const id of ['c', 'a', 'b']) await store.enroll(id, actor({ state: 'serving.idle' }), '{"f":1}', 1);
+    await store.enroll('d', actor({ state: 'ended' }), null, 1);
+    await store.enroll('e', actor({ state: 'endedLate' }), null, 1);
+    await store.enroll('x', actor({ machine: 'connection' }), null, 1);
+    const filter = { machine: 'session', except: 'ended', limit: 2 };
+    const first = await other.known(filter);
+    expect(first).toEqual([
+      { id: 'a', state: 'serving.idle', facts: '{"f":1}' },
+      { id: 'b', state: 'serving.idle', facts: '{"f":1}' },
+    ]);
+    expect(await other.known({ ...filter, after: 'b' })).toEqual([
+      { id: 'c', state: 'serving.idle', facts: '{"f":1}' },
+      { id: 'e', state: 'endedLate', facts: null },
+    ]);
+    expect(await other.known({ ...filter, after: 'e' })).toEqual([]);
+  });
+
+  test('rows of newer versions -> how many, and which version reads them all', async () => {
+    for (const [id, version] of Object.entries({ a: 1, b: 2, c: 4, d: 3 }))
+      await store.enroll(id, actor({ version }), null, 1);
+    await store.enroll('x', actor({ machine: 'connection', version: 9 }), null, 1);
+    expect(await other.newerThan('session', 2)).toEqual({ rows: 2, needs: 4 });
+    expect(await other.newerThan('session', 4)).toEqual({ rows: 0, needs: null });
+  });
+
   test('the journal -> oldest first, from where the reader was, of one actor when asked', async () => {
     await saveTimes(store, 'a', 3);
     await saveTimes(store, 'b', 2);
