@@ -52,7 +52,8 @@ const GRACE_MS = 5_000;
 export async function runPass({ parts, runs, windowMs, signal }: PassOptions): Promise<PassReport> {
   const { store } = parts;
   const owner = randomUUID();
-  const over = AbortSignal.any([AbortSignal.timeout(windowMs), ...(signal ? [signal] : [])]);
+  const window = AbortSignal.timeout(Math.max(0, Math.round(windowMs)));
+  const over = AbortSignal.any([window, ...(signal ? [signal] : [])]);
   if (!(await becomeLeader(parts, owner, over))) return { kind: 'overlapped' };
   const lost = new AbortController();
   const keeping = keepLeading(parts, owner, lost);
