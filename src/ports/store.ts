@@ -151,7 +151,10 @@ export interface Store {
   free(id: string, owner: string): Promise<void>;
   /** Sets the row aside with its reason; snapshot, rev and slot stay as they are. */
   quarantine(hold: Hold, reason: string): Promise<boolean>;
-  /** Takes a row out of quarantine (an operator's act) and wakes it, with its slot again if it had one; false when it was not in it. */
+  /**
+   * Takes a row out of quarantine (an operator's act) and wakes it, with the slot that `freeSlot` took from it.
+   * False when it was not in quarantine.
+   */
   readmit(id: string): Promise<boolean>;
   /** Frees the slot of an actor that is in quarantine, until it is readmitted; false when it is not, or holds none. */
   freeSlot(id: string): Promise<boolean>;
@@ -176,7 +179,10 @@ export interface Store {
     max: number,
     event: string,
   ): Promise<{ granted: readonly string[]; held: number }>;
-  /** Ids of a machine to drive now: wakeAt at or before `now`, not quarantined, lease free or over. Longest overdue first. */
+  /**
+   * Ids of a machine's actors to drive now: wakeAt at or before `now`, not quarantined, lease free or over.
+   * Longest overdue first.
+   */
   due(machine: string, now: number, limit: number): Promise<readonly string[]>;
   /** The earliest wakeAt past `after` of any row of the machine that is not quarantined; null when none waits. */
   nextWakeAt(machine: string, after: number): Promise<number | null>;
