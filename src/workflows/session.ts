@@ -43,7 +43,10 @@ export async function sessionRun(sessionId: string): Promise<RunEnd> {
       await continueSession(sessionId, turn.kind === 'rests');
       return { kind: turn.kind === 'rests' ? 'rests' : 'handedOver', wakeUps };
     }
-    const ring = await Promise.race([ringing, sleep(turn.sleepMs).then(() => null)]);
+    // An instant that a step told, not a duration: the engine would add it to a clock that rings in between move,
+    // and a replay that adds up differently breaks the run.
+    const asleep = sleep(new Date(turn.untilAt)).then(() => null);
+    const ring = await Promise.race([ringing, asleep]);
     if (ring !== null) ringing = receive();
   }
 }

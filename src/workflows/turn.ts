@@ -15,8 +15,8 @@ import { type DriveAnswer, drive } from '../runtime/drive.js';
 import { isAtRest } from '../runtime/level.js';
 
 export type Turn =
-  /** Nothing to do before that, in milliseconds of the wall. */
-  | { readonly kind: 'sleeps'; readonly sleepMs: number }
+  /** Nothing to do before that instant, in milliseconds of the wall's epoch. */
+  | { readonly kind: 'sleeps'; readonly untilAt: number }
   /** This run has nothing more to do; news or the cron start another. */
   | { readonly kind: 'rests'; readonly why: DriveAnswer['kind'] };
 
@@ -38,9 +38,9 @@ export async function takeTurn(sessionId: string): Promise<Turn> {
     return await turn(assemble(await host.base()), sessionId, host.speed);
   } catch (error) {
     host.log(`${sessionId}: ${messageOf(error)}`);
-    if (error instanceof RefusedError) return { kind: 'sleeps', sleepMs: REFUSED_MS };
+    if (error instanceof RefusedError) return sleepFor(REFUSED_MS);
     if (error instanceof TransientError)
-      return { kind: 'sleeps', sleepMs: Math.max(error.retryAfterMs ?? 0, TROUBLE_MS) };
+      return sleepFor(Math.max(error.retryAfterMs ?? 0, TROUBLE_MS));
     throw error;
   }
 }
@@ -57,11 +57,16 @@ async function turn(parts: Parts, sessionId: string, speed: number): Promise<Tur
     const waitMs = waitOf(answer, parts, speed);
     if (waitMs === null) return { kind: 'rests', why: answer.kind };
     if (settle.aborted || waitMs > Math.min(SHORT_MS, endAt - performance.now())) {
-      return { kind: 'sleeps', sleepMs: Math.min(MOST_SLEEP_MS, Math.max(LEAST_SLEEP_MS, waitMs)) };
+      return sleepFor(waitMs);
     }
     await pause(waitMs, undefined, { signal: settle }).catch(() => undefined);
   }
 }
+
+const sleepFor = (ms: number): Turn => ({
+  kind: 'sleeps',
+  untilAt: Date.now() + Math.min(MOST_SLEEP_MS, Math.max(LEAST_SLEEP_MS, ms)),
+});
 
 /** How long the answer leaves the actor alone, in milliseconds of the wall; null: this run is not needed. */
 function waitOf(answer: DriveAnswer, { kind, clock }: Parts, speed: number): number | null {

@@ -1,0 +1,151 @@
+/**
+ * A session that lives for long, driven by real durable runs on a clock that
+ * jumps from one thing due to the next: what a day costs the engine.
+ *
+ * The compiled workflow, the engine's local world, SQLite and both clouds'
+ * emulators are real; the engine's sleeps are cut short when the clock jumps.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createLocalWorld, type LocalWorld } from '@workflow/world-local';
+import { getHookByToken, getRun } from 'workflow/api';
+import { setWorld } from 'workflow/runtime';
+import { buildBundles } from '../../src/build/bundles.js';
+import { listen } from '../../src/cli/listen.js';
+import { createDeployment } from '../../src/deployment.js';
+import type { Step } from '../../src/emulator/devin/index.js';
+import { startDevinCloud } from '../../src/emulator/devin/index.js';
+import { startVercelCloud } from '../../src/emulator/vercel/index.js';
+import { createControlApp } from '../../src/http/app.js';
+import { assemble } from '../../src/parts.js';
+import { runPass } from '../../src/pass/pass.js';
+import { settleProcessTime } from '../../src/process.js';
+import { redirectProcess } from '../../src/sandbox/fetch.js';
+import { workflowRuns } from '../../src/workflows/runs.js';
+import { hookToken } from '../../src/workflows/token.js';
+import { createWarpClock } from '../e2e/warp-clock.js';
+
+export interface DayReport {
+  readonly hours: number;
+  readonly runs: number;
+  readonly mostEventsPerRun: number;
+  readonly events: number;
+  readonly steps: number;
+  /** Milliseconds of the wall that one wake-up took, sleep and step, in the first and the last tenth of the runs' lengths. */
+  readonly wakeUpMs: { readonly early: number; readonly late: number };
+  readonly sandboxCalls: number;
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export async function liveADay(options: {
+  readonly dir: string;
+  readonly hours: number;
+  readonly env?: Readonly<Record<string, string>>;
+}): Promise<DayReport> {
+  const { dir, hours } = options;
+  const clock = createWarpClock(1);
+  const vercel = await startVercelCloud({ clock, dir: join(dir, 'vercel') });
+  const devin = await startDevinCloud({ clock });
+  redirectProcess(vercel.url);
+  settleProcessTime({ clock, speed: 1 });
+  const cronSecret = 'only-for-tests-0123456789';
+  Object.assign(process.env, {
+    DEVIN_API_URL: devin.url,
+    DEVIN_OUTPOSTS_TOKEN: devin.token,
+    DEVIN_OUTPOST_ID: devin.outpostId,
+    DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
+    VERCEL_TOKEN: vercel.token,
+    VERCEL_TEAM_ID: vercel.teamId,
+    VERCEL_PROJECT_ID: vercel.projectId,
+    DATABASE_URL: `file:${join(dir, 'outposts.db')}`,
+    CRON_SECRET: cronSecret,
+    ...options.env,
+  });
+  const runs = workflowRuns();
+  const bell = await listen((request) => app.fetch(request), 0);
+  process.env.PUBLIC_URL = bell.url;
+  const deployment = createDeployment(process.env);
+  const app = createControlApp({ deployment, runs });
+  const world = await startLocal(dir);
+  const base = await deployment.base();
+  const { store } = base;
+
+  const script: Step[] = [{ waitMs: hours * 3_600_000 }, { end: true }];
+  const { id } = devin.startSession({ script });
+  const over = new AbortController();
+  const passing = (async () => {
+    while (!over.signal.aborted)
+      await runPass({ parts: assemble(base), runs, windowMs: 3_600_000, signal: over.signal });
+  })();
+  const took: { wakeUp: number; ms: number }[] = [];
+  const seen = new Map<string, number>();
+  const endAt = clock.now() + (hours + 1) * 3_600_000;
+  for (;;) {
+    const row = await store.read(id);
+    if (row?.state === 'ended' || clock.now() > endAt) break;
+    const serves = row?.state.startsWith('serving') && row.wakeAt !== null && row.wakeAt > clock.now();
+    const holder = serves ? await getHookByToken(hookToken(id)).catch(() => null) : null;
+    if (!serves || row?.wakeAt == null || holder === null) {
+      await pause(5);
+      continue;
+    }
+    clock.skip(row.wakeAt - clock.now());
+    const startedAt = performance.now();
+    // The run may not be asleep yet.
+    for (let tries = 0; (await store.read(id))?.rev === row.rev && tries < 200; tries++) {
+      if (tries % 10 === 0) await getRun(holder.runId).wakeUp().catch(() => undefined);
+      await pause(5);
+    }
+    const wakeUp = (seen.get(holder.runId) ?? 0) + 1;
+    seen.set(holder.runId, wakeUp);
+    took.push({ wakeUp, ms: performance.now() - startedAt });
+  }
+  over.abort();
+  await passing;
+  await pause(500);
+
+  const list = (await world.runs.list({ pagination: { limit: 1_000 } })).data;
+  const counts = await Promise.all(
+    list.map(async ({ runId }) => (await world.events.list({ runId, pagination: { limit: 30_000 } })).data),
+  );
+  const events = counts.flat();
+  const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  const longest = Math.max(...took.map(({ wakeUp }) => wakeUp));
+  const report: DayReport = {
+    hours,
+    runs: list.length,
+    mostEventsPerRun: Math.max(...counts.map(({ length }) => length)),
+    events: events.length,
+    steps: events.filter(({ eventType }) => eventType === 'step_completed').length,
+    wakeUpMs: {
+      early: median(took.filter(({ wakeUp }) => wakeUp <= longest / 10).map(({ ms }) => ms)),
+      late: median(took.filter(({ wakeUp }) => wakeUp > longest * 0.9).map(({ ms }) => ms)),
+    },
+    sandboxCalls: vercel.calls.count({}),
+  };
+  await world.close?.();
+  await bell.close();
+  await store.close();
+  await devin.close();
+  await vercel.close();
+  return report;
+}
+
+async function startLocal(dir: string): Promise<LocalWorld> {
+  const outDir = await mkdtemp(join(ROOT, '.outposts/test-bundles-'));
+  const bundles = await buildBundles(ROOT, outDir);
+  const load = async (path: string) => (await import(pathToFileURL(path).href)).POST;
+  const world = createLocalWorld({ dataDir: join(dir, 'workflow') });
+  const list = world.events.list.bind(world.events);
+  world.events.list = (params) =>
+    list({ ...params, pagination: { limit: 10_000, ...params.pagination } });
+  world.registerHandler('__wkf_workflow_', await load(bundles.flow));
+  world.registerHandler('__wkf_step_', await load(bundles.step));
+  await rm(outDir, { recursive: true });
+  setWorld(world);
+  await world.start?.();
+  return world;
+}
