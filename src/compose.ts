@@ -151,6 +151,7 @@ function wire(parts: Parts, { speed, onTransition }: ComposeOptions): Orchestrat
       exits.stop();
       await poller.stop(settleMs);
       await Promise.race([Promise.allSettled(loops), pause(1_000, undefined, { ref: false })]);
+      await store.unlead('sweep', owner).catch(() => undefined);
       await store.close();
     },
     view: () =>

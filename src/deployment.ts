@@ -57,6 +57,16 @@ export function createDeployment(env: Environment): Deployment {
   const config = parseConfig(env, { mode });
   let opening: Promise<Base> | null = null;
   const log = (line: string) => console.log(line);
+  const open = async () =>
+    openBase({
+      config: usable(config),
+      clock,
+      log,
+      storeOptions: {
+        maxConnections: CONNECTIONS,
+        ...(onVercel ? { idleTimeoutMs: IDLE_MS, onPool: attachDatabasePool } : {}),
+      },
+    });
   return {
     clock,
     speed,
@@ -66,15 +76,7 @@ export function createDeployment(env: Environment): Deployment {
     notices: () => deploymentNotices(env, Date.now(), mode),
     log,
     base() {
-      opening ??= openBase({
-        config: usable(config),
-        clock,
-        log,
-        storeOptions: {
-          maxConnections: CONNECTIONS,
-          ...(onVercel ? { idleTimeoutMs: IDLE_MS, onPool: attachDatabasePool } : {}),
-        },
-      }).catch((error) => {
+      opening ??= open().catch((error) => {
         opening = null;
         throw error;
       });

@@ -65,7 +65,7 @@ export class ExitWatch {
   }
 
   async #tell(id: string): Promise<void> {
-    const posted = this.#deps.store.post(id, JSON.stringify({ type: 'doorbell.rung' }));
+    const posted = this.#deps.store.post(id, JSON.stringify({ type: 'doorbell.rung' }), { once: true });
     // When the store is away the probe tells it later.
     await posted.then(() => this.#deps.kick(id)).catch(() => undefined);
   }

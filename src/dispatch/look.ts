@@ -23,6 +23,8 @@ const ABSENT_WALKS = 2;
 const FULL_EVERY = 20;
 /** A look waits this long, by the wall clock, for an actor to reach `queued`; a busy one gets its slot next time. */
 const SETTLE_MS = 500;
+/** Actors read at a time. */
+const PAGE = 500;
 /** Longer ids than this do not fit into a sandbox's tags. */
 const LONGEST_ID = 180;
 
@@ -65,18 +67,18 @@ export class Looker {
   async learnActors(): Promise<void> {
     const seen = new Set<string>();
     for (let after: string | undefined; ; ) {
-      const rows = await this.#deps.store.list({
+      const rows = await this.#deps.store.known({
         machine: this.#deps.kind.name,
-        limit: 500,
+        except: 'ended',
+        limit: PAGE,
         ...(after === undefined ? {} : { after }),
       });
       for (const row of rows) {
-        if (row.state === 'ended') continue;
         seen.add(row.id);
         this.#facts.set(row.id, row.facts ?? '');
       }
       after = rows.at(-1)?.id;
-      if (rows.length < 500) break;
+      if (rows.length < PAGE) break;
     }
     for (const id of this.#facts.keys()) if (!seen.has(id)) this.forget(id);
   }

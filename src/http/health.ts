@@ -5,17 +5,22 @@
  * session or an account.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SessionContext } from '../../machines/session/context.js';
 import { SESSION_VERSION } from '../../machines/session.js';
+import type { Problem } from '../config/index.js';
 import type { Deployment } from '../deployment.js';
-import { messageOf, RefusedError } from '../errors.js';
-import type { Base } from '../parts.js';
+import { messageOf, RefusedError, TransientError } from '../errors.js';
+import { assemble, type Parts } from '../parts.js';
 import { LAST_LOOK } from '../pass/pass.js';
+import { restore } from '../runtime/saved.js';
 
 export interface DeploymentHealth {
-  /** `ok`: sessions are served. `attention`: they are, and something should be mended. `unready`: they are not. */
+  /** `ok`: sessions are served. `attention`: they are, and something is to be mended. `unready`: they are not. */
   readonly status: 'ok' | 'attention' | 'unready';
   /** In words, each with the setting or place to look at. */
   readonly problems: readonly string[];
+  /** How it is here and stays: what the plan limits, what is done without a doorbell. */
+  readonly notes: readonly string[];
   /** When the queue was last looked at, ISO 8601; null: never, or not known. */
   readonly lastLook: string | null;
   /** Version of the sessions' chart that this deployment writes. */
@@ -24,43 +29,82 @@ export interface DeploymentHealth {
 
 /** The cron comes each minute; it has missed two when the last look is older than this. */
 const LOOK_STALE_MS = 3 * 60_000;
+/** How long the database may take to answer. */
 const DATABASE_MS = 8_000;
+/** A vm that was launched this long ago has rung, if it can. */
+const RUNG_BY_MS = 60_000;
+/** Sessions whose doorbell is asked about. */
+const SAMPLE = 50;
+/** What these say is no trouble: it is chosen, or bought. */
+const CHOSEN = ['VERCEL_PLAN', 'PUBLIC_URL'];
+
+interface Seen {
+  readonly lastLookAt: number | null;
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+}
 
 /** `now`: milliseconds of the wall. */
 export async function deploymentHealth(deployment: Deployment, now: number): Promise<DeploymentHealth> {
-  const { config } = deployment;
-  const notices = deployment.notices();
-  const blocking = config.kind === 'problems' ? config.problems.map(sentence) : [];
-  const advice = [...new Set([...notices, ...config.warnings].map(sentence))].filter(
-    (text) => !blocking.includes(text),
-  );
-  const answer = (status: DeploymentHealth['status'], problems: string[], lastLookAt: number | null) => ({
+  const { config, onVercel } = deployment;
+  const said = [...deployment.notices(), ...config.warnings];
+  const notes = unique(said.filter(isChosen).map(sentence));
+  const advice = unique(said.filter((one) => !isChosen(one)).map(sentence));
+  const answer = (status: DeploymentHealth['status'], seen: Seen): DeploymentHealth => ({
     status,
-    problems,
-    lastLook: lastLookAt === null ? null : new Date(lastLookAt).toISOString(),
+    problems: unique([...seen.problems, ...advice]),
+    notes: [...notes, ...seen.notes],
+    lastLook: seen.lastLookAt === null ? null : new Date(seen.lastLookAt).toISOString(),
     chart: SESSION_VERSION,
   });
-  if (blocking.length > 0) return answer('unready', [...blocking, ...advice], null);
+  const nothing = { lastLookAt: null, notes: [] };
+  if (config.kind === 'problems')
+    return answer('unready', { ...nothing, problems: config.problems.map(sentence) });
   try {
-    const seen = await inTime(deployment.base().then((base) => readState(base)));
+    const seen = await inTime(deployment.base().then((base) => look(assemble(base))));
     const stale = seen.lastLookAt === null || now - seen.lastLookAt > LOOK_STALE_MS;
-    const problems = [
-      ...(stale ? [silence(seen.lastLookAt, deployment.onVercel)] : []),
-      ...seen.problems,
-      ...advice,
-    ];
-    return answer(stale ? 'unready' : problems.length > 0 ? 'attention' : 'ok', problems, seen.lastLookAt);
+    if (stale)
+      return answer('unready', { ...seen, problems: [silence(seen.lastLookAt, onVercel), ...seen.problems] });
+    return answer(seen.problems.length + advice.length > 0 ? 'attention' : 'ok', seen);
   } catch (error) {
-    const setting = error instanceof RefusedError ? error.setting : 'DATABASE_URL';
-    return answer('unready', [`${messageOf(error)} (see ${setting})`, ...advice], null);
+    return answer('unready', { ...nothing, problems: [`${reasonOf(error)}`] });
   }
 }
 
-async function readState({ store }: Base): Promise<{ lastLookAt: number | null; problems: string[] }> {
-  const [lastLook, counts] = await Promise.all([store.setting(LAST_LOOK), store.counts('session')]);
+async function look(parts: Parts): Promise<Seen> {
+  const { store, kind } = parts;
+  const [lastLook, counts, newer, deaf] = await Promise.all([
+    store.setting(LAST_LOOK),
+    store.counts(kind.name),
+    store.newerThan(kind.name, kind.version),
+    isDeaf(parts),
+  ]);
   const problems: string[] = [];
+  if (newer.rows > 0)
+    problems.push(
+      `${newer.rows} sessions were saved by a newer version of this program (chart ${newer.needs}, this one is ${kind.version}) and are left alone: deploy the newer version again`,
+    );
   if (counts.quarantined > 0) problems.push(`${counts.quarantined} sessions are set aside: see the page`);
-  return { lastLookAt: lastLook === null ? null : Number(lastLook), problems };
+  const notes = deaf
+    ? [
+        'no doorbell is heard from the sandboxes, so each is looked at more often: if Deployment Protection is on, let /api/sessions through, or set PUBLIC_URL to an address that is open. Sessions with a restricted network ring only if DOORBELL_FOR_RESTRICTED or their allow list says so',
+      ]
+    : [];
+  return { lastLookAt: lastLook === null ? null : Number(lastLook), problems, notes };
+}
+
+/** Whether there is a doorbell to ring, and none of the vms that had time to has rung it. */
+async function isDeaf({ store, kind, clock, config }: Parts): Promise<boolean> {
+  if (config.publicUrl === null || config.cronSecret === null) return false;
+  const rows = await store.list({ machine: kind.name, state: 'serving', limit: SAMPLE });
+  const contexts = rows.flatMap((row) => {
+    const restored = row.quarantine === null ? restore(kind, row) : null;
+    return restored?.kind === 'restored' ? [restored.snapshot.context as SessionContext] : [];
+  });
+  const settled = contexts.filter(
+    ({ launchedAt }) => launchedAt !== null && clock.now() - launchedAt > RUNG_BY_MS,
+  );
+  return settled.length > 0 && settled.every(({ bellHeard }) => !bellHeard);
 }
 
 function silence(lastLookAt: number | null, onVercel: boolean): string {
@@ -69,21 +113,29 @@ function silence(lastLookAt: number | null, onVercel: boolean): string {
       ? 'the queue has not been looked at yet'
       : `the queue was last looked at ${new Date(lastLookAt).toISOString()}`;
   return onVercel
-    ? `${what}: cron runs on production deployments only, first within a minute; see the project's Cron Jobs`
+    ? `${what}: Vercel Cron calls production deployments only, for the first time within a minute; see Cron Jobs in the project's settings`
     : `${what}: nothing calls /api/cron`;
 }
 
-const sentence = ({ variable, problem }: { variable: string; problem: string }) => `${variable} ${problem}`;
+function reasonOf(error: unknown): string {
+  if (error instanceof RefusedError) return `${messageOf(error)} (see ${error.setting})`;
+  if (error instanceof TransientError)
+    return `DATABASE_URL: ${messageOf(error)}. Sessions go on by themselves once the database answers`;
+  return messageOf(error);
+}
+
+const isChosen = ({ variable }: Problem) => CHOSEN.includes(variable);
+const sentence = ({ variable, problem }: Problem) => `${variable} ${problem}`;
+const unique = (texts: readonly string[]) => [...new Set(texts)];
 
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const late = new AbortController();
+  const timeout = pause(DATABASE_MS, undefined, { signal: late.signal }).then(() => {
+    throw new TransientError('the database does not answer in time');
+  });
+  timeout.catch(() => undefined);
   try {
-    return await Promise.race([
-      work,
-      pause(DATABASE_MS, undefined, { signal: late.signal }).then(() => {
-        throw new Error('the database does not answer');
-      }),
-    ]);
+    return await Promise.race([work, timeout]);
   } finally {
     late.abort();
   }

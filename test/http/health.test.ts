@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { SESSION_VERSION } from '../../machines/session.js';
+import { createControlApp } from '../../src/http/app.js';
+import { LAST_LOOK } from '../../src/pass/pass.js';
+import { CRON_SECRET, deploymentOf, noted, settings, TOKEN } from './support.js';
+
+async function ask(
+  env: Record<string, string>,
+  prepare?: (d: ReturnType<typeof deploymentOf>) => Promise<unknown>,
+) {
+  const deployment = deploymentOf(env);
+  await prepare?.(deployment);
+  const app = createControlApp({ deployment, runs: noted() });
+  const answer = await app.request('/api/health');
+  const text = await answer.text();
+  for (const secret of [CRON_SECRET, TOKEN, 'only-here']) expect(text).not.toContain(secret);
+  return { answer, health: JSON.parse(text) as Record<string, unknown> };
+}
+const looked = (d: ReturnType<typeof deploymentOf>) =>
+  d.base().then(({ store }) => store.writeSetting(LAST_LOOK, String(Date.now())));
+const actor = {
+  machine: 'session',
+  version: SESSION_VERSION,
+  snapshot: '{}',
+  state: 'queued',
+  episode: 1,
+  holdsSlot: false,
+};
+
+test('the queue was looked at lately -> ok', async () => {
+  const { answer, health } = await ask(await settings(), looked);
+  expect(answer.status).toBe(200);
+  expect(health).toMatchObject({ status: 'ok', problems: [], chart: SESSION_VERSION });
+});
+
+test('nobody has looked at the queue -> 503 with Retry-After, and what calls it', async () => {
+  const { answer, health } = await ask(await settings());
+  expect([answer.status, health.status]).toEqual([503, 'unready']);
+  expect(answer.headers.get('retry-after')).toBe('10');
+  expect(String(health.problems)).toContain('/api/cron');
+});
+
+test('no settings at all -> 503, and every one that is missing by its name', async () => {
+  const { answer, health } = await ask({});
+  expect(answer.status).toBe(503);
+  for (const name of ['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID', 'DATABASE_URL'])
+    expect(String(health.problems)).toContain(name);
+});
+
+test('on Vercel without a database -> the variable and the place that adds it', async () => {
+  const { DATABASE_URL: _, ...env } = await settings();
+  const { answer, health } = await ask({ ...env, VERCEL: '1', VERCEL_PROJECT_ID: 'prj_of-this-test' });
+  expect(answer.status).toBe(503);
+  expect(String(health.problems)).toMatch(/DATABASE_URL .*Storage.*Create Database/);
+});
+
+test('on a preview deployment with a stray token -> both are told, with what to do', async () => {
+  const env = { ...(await settings()), VERCEL: '1', VERCEL_ENV: 'preview', VERCEL_TOKEN: 'only-here-0123' };
+  const { health } = await ask(env);
+  expect(String(health.problems)).toMatch(/VERCEL_ENV.*[Pp]romote/);
+  expect(String(health.problems)).toMatch(/VERCEL_TOKEN.*[Rr]emove/);
+});
+
+test('the database is away -> 503 that says so, without its address; back again -> ok', async () => {
+  const { answer, health } = await ask({
+    ...(await settings()),
+    DATABASE_URL: 'postgres://somebody:only-here@127.0.0.1:9/none',
+  });
+  expect(answer.status).toBe(503);
+  expect(String(health.problems)).toContain('DATABASE_URL');
+});
+
+test('sessions were saved by a newer version -> attention, and which version they need', async () => {
+  const { health } = await ask(await settings(), async (deployment) => {
+    await looked(deployment);
+    const { store } = await deployment.base();
+    await store.enroll('devin-newer', { ...actor, version: 99 }, null, 1);
+  });
+  expect(health.status).toBe('attention');
+  expect(String(health.problems)).toMatch(/1 sessions.*99/);
+});
+
+test('hobby -> what the plan limits is noted, and is no trouble', async () => {
+  const { health } = await ask({ ...(await settings()), VERCEL_PLAN: 'hobby' }, looked);
+  expect(health.status).toBe('ok');
+  expect(String(health.notes)).toContain('45 minutes');
+});
+
+test.each(['/', '/api', '/api/sessions', '/actions/stop', '/events', '/.env', '/api/health/x'])(
+  'anybody asks a deployment for %s -> 404',
+  async (path) => {
+    const deployment = deploymentOf({ ...(await settings()), VERCEL: '1' });
+    const app = createControlApp({ deployment, runs: noted() });
+    for (const host of ['outposts.example.com', '127.0.0.1:3000'])
+      expect((await app.request(path, { headers: { host } })).status).toBe(404);
+  },
+);
+
+test('a server of its own: the page is there on loopback, and nowhere else', async () => {
+  const app = createControlApp({ deployment: deploymentOf(await settings()), runs: noted() });
+  const at = async (headers: Record<string, string>) => (await app.request('/', { headers })).status;
+  expect(await at({ host: '127.0.0.1:3000' })).toBe(200);
+  expect(await at({ host: 'outposts.example.com' })).toBe(404);
+  for (const name of ['x-forwarded-for', 'forwarded', 'x-forwarded-host', 'x-real-ip', 'via'])
+    expect(await at({ host: '127.0.0.1:3000', [name]: '203.0.113.9' })).toBe(404);
+});
