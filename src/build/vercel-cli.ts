@@ -2,28 +2,31 @@
  * The Vercel CLI for builds on this machine.
  *
  * Has a lock file of its own in `vercel-cli/`: it is some two hundred megabytes
- * that no deployment needs. Installed when it is first asked for, and again
- * when the lock changes; its packages' install scripts do not run.
+ * that no deployment needs. Installed beside the sources when it is first asked
+ * for, and again when the lock changes; no install script runs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exclusively } from './lock.js';
 
-const home = fileURLToPath(new URL('./vercel-cli', import.meta.url));
+const wanted = fileURLToPath(new URL('./vercel-cli', import.meta.url));
+const home = fileURLToPath(new URL('../../.outposts/vercel-cli', import.meta.url));
 /** The lock file that the installed packages are of; written last. */
-const installed = join(home, 'node_modules/.installed-lock.json');
+const installed = join(home, 'installed-lock.json');
 
 /** Path of the CLI's program. `log` hears of what takes long. Rejects when it cannot be installed. */
 export async function vercelCli(log: (line: string) => void): Promise<string> {
   await exclusively(
-    join(home, '../../../.outposts/vercel-cli.lock'),
+    `${home}.lock`,
     async () => {
-      const lock = await readFile(join(home, 'package-lock.json'), 'utf8');
+      const lock = await readFile(join(wanted, 'package-lock.json'), 'utf8');
       if ((await readFile(installed, 'utf8').catch(() => null)) === lock) return;
       log('installing the Vercel CLI, once: about 200 MB');
+      await rm(home, { recursive: true, force: true });
+      await cp(wanted, home, { recursive: true });
       await install();
       await writeFile(installed, lock);
     },

@@ -44,14 +44,17 @@ export class OutputServer {
     this.#functions = functions;
   }
 
-  /** Those that queues trigger. Called through here, they are waited for when this stops. */
+  /** Those that queues trigger. Stopping waits for their calls; later ones are left to the next process. */
   get queueFunctions(): readonly OutputFunction[] {
+    const call = (each: OutputFunction, request: Request) =>
+      this.#stopped ? new Promise<Response>(() => undefined) : this.#run(each, request);
     return this.#options.functions
       .filter(({ topics }) => topics.length > 0)
-      .map((each) => ({ ...each, call: (request) => this.#run(each, request) }));
+      .map((each) => ({ ...each, call: (request) => call(each, request) }));
   }
 
   async answer(request: Request): Promise<Response> {
+    if (this.#stopped) return new Response('Stopping.\n', { status: 503 });
     const target = this.#routes.find(new URL(request.url).pathname);
     switch (target.kind) {
       case 'none':
@@ -85,7 +88,6 @@ export class OutputServer {
   }
 
   #run(each: OutputFunction, request: Request): Promise<Response> {
-    if (this.#stopped) return Promise.resolve(new Response('Stopping.\n', { status: 503 }));
     const running = each.call(request).catch((error) => {
       this.#options.log(`${each.path} failed: ${messageOf(error)}`);
       return new Response('The function failed.\n', { status: 500 });
