@@ -96,7 +96,10 @@ export async function liveADay(options: {
     const startedAt = performance.now();
     // The run may not be asleep yet.
     for (let tries = 0; (await store.read(id))?.rev === row.rev && tries < 200; tries++) {
-      if (tries % 10 === 0) await getRun(holder.runId).wakeUp().catch(() => undefined);
+      if (tries % 10 === 0)
+        await getRun(holder.runId)
+          .wakeUp()
+          .catch(() => undefined);
       await pause(5);
     }
     const wakeUp = (seen.get(holder.runId) ?? 0) + 1;
@@ -140,8 +143,7 @@ async function startLocal(dir: string): Promise<LocalWorld> {
   const load = async (path: string) => (await import(pathToFileURL(path).href)).POST;
   const world = createLocalWorld({ dataDir: join(dir, 'workflow') });
   const list = world.events.list.bind(world.events);
-  world.events.list = (params) =>
-    list({ ...params, pagination: { limit: 10_000, ...params.pagination } });
+  world.events.list = (params) => list({ ...params, pagination: { limit: 10_000, ...params.pagination } });
   world.registerHandler('__wkf_workflow_', await load(bundles.flow));
   world.registerHandler('__wkf_step_', await load(bundles.step));
   await rm(outDir, { recursive: true });
