@@ -64,7 +64,7 @@ const LAUNCH_SCRIPT = `
 set -u
 LC_ALL=C
 state=$PWD/.outpost workspace=$PWD/workspace
-remote= stopping= interrupted= digest=
+remote= stopping= interrupted= digest= ringing=
 bell_url=$OUTPOST_BELL_URL bell_key=$OUTPOST_BELL_KEY
 unset OUTPOST_BELL_URL OUTPOST_BELL_KEY
 
@@ -74,6 +74,7 @@ note() {
 fail() {
   note failed "$1" "$2"
   ring
+  linger
   exit 70
 }
 # In a process of its own, without the lock, that gives up after about two minutes. The key is not among its
@@ -86,6 +87,15 @@ ring() {
       --retry 7 --retry-all-errors --retry-max-time 120 --header @- --data '' --url "$bell_url" \\
       < <(printf 'authorization: Bearer %s\\n' "$bell_key")
   ) >/dev/null 2>&1 &
+  ringing=$!
+}
+# Where a command's end takes what it left behind with it, the first ring still gets out. Nobody waits: the lock is free.
+linger() {
+  exec 9>&-
+  for ((i = 0; i < 30; i++)); do
+    [[ -n $ringing ]] && kill -0 "$ringing" 2>/dev/null || break
+    sleep 0.1
+  done
 }
 # Sets "birth": when a process started, in ticks since boot; empty for one that is gone.
 born_at() {
@@ -216,5 +226,6 @@ while :; do
 done
 note exited "$code"
 ring
+linger
 exit "$code"
 `;
