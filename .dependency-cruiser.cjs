@@ -35,6 +35,8 @@ const layers = [
   ],
   ['only-cli-tests-and-bench-use-emulators', '^(machines|api)/|^src/(?!cli/|emulator/)', '^src/emulator/'],
   ['nothing-imports-the-surface', '^(machines/|src/(?!cli/))', '^(api|src/cli)/'],
+  ['only-the-command-line-builds', '^(machines|api)/|^src/(?!cli/|build/)', '^src/build/'],
+  ['builds-know-no-decisions', '^src/build/', '^(machines/|src/(?!build/|config/|errors))'],
   ['only-the-surface-composes', '^(machines/|src/(?!cli/|compose))', '^src/compose'],
 ];
 
@@ -42,6 +44,7 @@ const doors = [
   ['only-sandbox-imports-the-sdk', '^src/sandbox/', '@vercel/sandbox'],
   ['only-store-imports-sql', '^src/store/', '(kysely|@libsql/client|pg)'],
   ['only-config-reads-dotenv', '^src/config/', 'dotenv'],
+  ['only-hosts-and-runs-know-the-engine', '^src/(workflows|build|cli)/', '(workflow|@workflow/[^/]+)'],
   ['only-cli-knows-the-terminal', '^src/cli/', '(commander|log-update)'],
 ];
 
