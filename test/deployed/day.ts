@@ -24,12 +24,20 @@ import { runPass } from '../../src/pass/pass.js';
 import { settleProcessTime } from '../../src/process.js';
 import { redirectProcess } from '../../src/sandbox/fetch.js';
 import { workflowRuns } from '../../src/workflows/runs.js';
+import type { RunEnd } from '../../src/workflows/session.js';
 import { hookToken } from '../../src/workflows/token.js';
 import { createWarpClock } from '../e2e/warp-clock.js';
 
 export interface DayReport {
   readonly hours: number;
+  /** The state that the session was left in. */
+  readonly state: string | null;
+  /** Boots of its sandbox. */
+  readonly vms: number;
+  readonly remotesAtOnce: number;
   readonly runs: number;
+  /** Runs that ended because another took over. */
+  readonly handedOver: number;
   readonly mostEventsPerRun: number;
   readonly events: number;
   readonly steps: number;
@@ -83,8 +91,10 @@ export async function liveADay(options: {
   const took: { wakeUp: number; ms: number }[] = [];
   const seen = new Map<string, number>();
   const endAt = clock.now() + (hours + 1) * 3_600_000;
+  const vms = new Set<string>();
   for (;;) {
     const row = await store.read(id);
+    for (const sandbox of vercel.sandboxes()) for (const vm of sandbox.vms) vms.add(vm.id);
     if (row?.state === 'ended' || clock.now() > endAt) break;
     const serves = row?.state.startsWith('serving') && row.wakeAt !== null && row.wakeAt > clock.now();
     const holder = serves ? await getHookByToken(hookToken(id)).catch(() => null) : null;
@@ -119,7 +129,11 @@ export async function liveADay(options: {
   const longest = Math.max(...took.map(({ wakeUp }) => wakeUp));
   const report: DayReport = {
     hours,
+    state: (await store.read(id))?.state ?? null,
+    vms: vms.size,
+    remotesAtOnce: devin.session(id).remotes.maxAtOnce,
     runs: list.length,
+    handedOver: await countHandedOver(list.map(({ runId }) => runId)),
     mostEventsPerRun: Math.max(...counts.map(({ length }) => length)),
     events: events.length,
     steps: events.filter(({ eventType }) => eventType === 'step_completed').length,
@@ -135,6 +149,11 @@ export async function liveADay(options: {
   await devin.close();
   await vercel.close();
   return report;
+}
+
+async function countHandedOver(runIds: readonly string[]): Promise<number> {
+  const ends = await Promise.all(runIds.map((runId) => getRun<RunEnd>(runId).returnValue.catch(() => null)));
+  return ends.filter((end) => end?.kind === 'handedOver').length;
 }
 
 async function startLocal(dir: string): Promise<LocalWorld> {
