@@ -10,6 +10,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/postgres.js';
+import { measureEngine } from './engine.js';
 import { type LatencyOptions, measureLatencies } from './latency.js';
 import { describe, type Results } from './print.js';
 import { measureSteady } from './steady.js';
@@ -38,6 +39,7 @@ const results: Results = {
   near: await measureLatencies(near),
   far: { ...(await measureLatencies(far, distance)), distance },
   steady: [await measureSteady(10, quick ? 0.25 : 1), await measureSteady(50, quick ? 0.05 : 0.25)],
+  engine: await measureEngine(quick ? 0.5 : 4),
 };
 console.log(asked.json ? JSON.stringify(results, null, 2) : describe(results));
 // The SDK keeps connections open for a while.

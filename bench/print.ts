@@ -1,4 +1,5 @@
 /** The measurements as a text that a person reads, with the targets beside them. */
+import type { DayReport } from '../test/deployed/day.js';
 import type { HandTimes } from './hand.js';
 import type { Latencies, Start } from './latency.js';
 import type { Distance } from './rig.js';
@@ -15,9 +16,10 @@ export interface Results {
   readonly near: Latencies;
   readonly far: Latencies & { readonly distance: Distance };
   readonly steady: readonly Steady[];
+  readonly engine: DayReport;
 }
 
-export function describe({ node, cpus, load, writes, near, far, steady }: Results): string {
+export function describe({ node, cpus, load, writes, near, far, steady, engine }: Results): string {
   const { callMs, bootMs } = far.distance;
   return [
     `Node.js ${node}, ${cpus} cores, load ${load.toFixed(1)} at the start`,
@@ -42,7 +44,25 @@ export function describe({ node, cpus, load, writes, near, far, steady }: Result
     '',
     'Calls per session-hour while nothing happens',
     ...steady.flatMap(callsOf),
+    '',
+    ...engineOf(engine),
   ].join('\n');
+}
+
+/** A loop that sleeps three seconds between its steps. */
+const LOOP_EVENTS_PER_HOUR = 6_000;
+
+function engineOf({ hours, steps, events, runs, mostEventsPerRun, workedMs, replayMs }: DayReport): string[] {
+  const perHour = (count: number) => fixed(count / hours);
+  const times = (LOOP_EVENTS_PER_HOUR / (events / hours)).toFixed(1);
+  return [
+    `Workflow engine, one session served for ${hours} hours in ${runs} runs`,
+    `  an hour: ${perHour(steps)} steps, ${perHour(events)} events, 1/${times} of a loop that sleeps 3 s (target 1/15)`,
+    `  events of the longest run: ${mostEventsPerRun} (limit of the engine 25000)`,
+    `  function-seconds an hour: ${((workedMs.flow + workedMs.step) / 1_000 / hours).toFixed(1)}` +
+      ` (steps ${(workedMs.step / 1_000 / hours).toFixed(1)}), beside the cron's 3420, which serve every session`,
+    `  one replay: ${replayMs.early.toFixed(1)} ms in a run's first tenth, ${replayMs.late.toFixed(1)} ms in its last`,
+  ];
 }
 
 const claim = (start: Start): number => start.claim;

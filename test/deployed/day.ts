@@ -41,8 +41,10 @@ export interface DayReport {
   readonly mostEventsPerRun: number;
   readonly events: number;
   readonly steps: number;
-  /** Milliseconds of the wall that one wake-up took, sleep and step, in the first and the last tenth of the runs' lengths. */
-  readonly wakeUpMs: { readonly early: number; readonly late: number };
+  /** Milliseconds of the wall for which the engine's two functions worked. */
+  readonly workedMs: { readonly flow: number; readonly step: number };
+  /** Median milliseconds of one replay in the first and in the last tenth of a full run's life. */
+  readonly replayMs: { readonly early: number; readonly late: number };
   readonly sandboxCalls: number;
 }
 
@@ -77,7 +79,8 @@ export async function liveADay(options: {
   process.env.PUBLIC_URL = bell.url;
   const deployment = createDeployment(process.env);
   const app = createControlApp({ deployment, runs });
-  const world = await startLocal(dir);
+  const worked = createStopwatch();
+  const world = await startLocal(dir, worked);
   const base = await deployment.base();
   const { store } = base;
 
@@ -88,8 +91,6 @@ export async function liveADay(options: {
     while (!over.signal.aborted)
       await runPass({ parts: assemble(base), runs, windowMs: 3_600_000, signal: over.signal });
   })();
-  const took: { wakeUp: number; ms: number }[] = [];
-  const seen = new Map<string, number>();
   const endAt = clock.now() + (hours + 1) * 3_600_000;
   const vms = new Set<string>();
   for (;;) {
@@ -103,7 +104,6 @@ export async function liveADay(options: {
       continue;
     }
     clock.skip(row.wakeAt - clock.now());
-    const startedAt = performance.now();
     // The run may not be asleep yet.
     for (let tries = 0; (await store.read(id))?.rev === row.rev && tries < 200; tries++) {
       if (tries % 10 === 0)
@@ -112,9 +112,6 @@ export async function liveADay(options: {
           .catch(() => undefined);
       await pause(5);
     }
-    const wakeUp = (seen.get(holder.runId) ?? 0) + 1;
-    seen.set(holder.runId, wakeUp);
-    took.push({ wakeUp, ms: performance.now() - startedAt });
   }
   over.abort();
   await passing;
@@ -125,8 +122,6 @@ export async function liveADay(options: {
     list.map(async ({ runId }) => (await world.events.list({ runId, pagination: { limit: 30_000 } })).data),
   );
   const events = counts.flat();
-  const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-  const longest = Math.max(...took.map(({ wakeUp }) => wakeUp));
   const report: DayReport = {
     hours,
     state: (await store.read(id))?.state ?? null,
@@ -137,10 +132,8 @@ export async function liveADay(options: {
     mostEventsPerRun: Math.max(...counts.map(({ length }) => length)),
     events: events.length,
     steps: events.filter(({ eventType }) => eventType === 'step_completed').length,
-    wakeUpMs: {
-      early: median(took.filter(({ wakeUp }) => wakeUp <= longest / 10).map(({ ms }) => ms)),
-      late: median(took.filter(({ wakeUp }) => wakeUp > longest * 0.9).map(({ ms }) => ms)),
-    },
+    workedMs: worked.totals(),
+    replayMs: worked.replays(),
     sandboxCalls: vercel.calls.count({}),
   };
   await world.close?.();
@@ -156,15 +149,50 @@ async function countHandedOver(runIds: readonly string[]): Promise<number> {
   return ends.filter((end) => end?.kind === 'handedOver').length;
 }
 
-async function startLocal(dir: string): Promise<LocalWorld> {
+type Handler = (request: Request) => Promise<Response>;
+type Stopwatch = ReturnType<typeof createStopwatch>;
+
+/** Times the engine's calls of its two functions. */
+function createStopwatch() {
+  const calls = { flow: [] as { run: string; ms: number }[], step: [] as { run: string; ms: number }[] };
+  const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  return {
+    timed:
+      (kind: 'flow' | 'step', handle: Handler): Handler =>
+      async (request) => {
+        const { runId = '' } = (await request.clone().json()) as { runId?: string };
+        const startedAt = performance.now();
+        try {
+          return await handle(request);
+        } finally {
+          calls[kind].push({ run: runId, ms: performance.now() - startedAt });
+        }
+      },
+    totals: () => ({
+      flow: calls.flow.reduce((sum, { ms }) => sum + ms, 0),
+      step: calls.step.reduce((sum, { ms }) => sum + ms, 0),
+    }),
+    replays() {
+      const byRun = new Map<string, { ms: number }[]>();
+      for (const call of calls.flow) byRun.set(call.run, [...(byRun.get(call.run) ?? []), call]);
+      const longest = Math.max(...[...byRun.values()].map(({ length }) => length));
+      const full = [...byRun.values()].filter(({ length }) => length > longest * 0.8);
+      const share = (from: number, to: number) =>
+        median(full.flatMap((run) => run.slice(run.length * from, run.length * to).map(({ ms }) => ms)));
+      return { early: share(0, 0.1), late: share(0.9, 1) };
+    },
+  };
+}
+
+async function startLocal(dir: string, worked: Stopwatch): Promise<LocalWorld> {
   const outDir = await mkdtemp(join(ROOT, '.outposts/test-bundles-'));
   const bundles = await buildBundles(ROOT, outDir);
   const load = async (path: string) => (await import(pathToFileURL(path).href)).POST;
   const world = createLocalWorld({ dataDir: join(dir, 'workflow') });
   const list = world.events.list.bind(world.events);
   world.events.list = (params) => list({ ...params, pagination: { limit: 10_000, ...params.pagination } });
-  world.registerHandler('__wkf_workflow_', await load(bundles.flow));
-  world.registerHandler('__wkf_step_', await load(bundles.step));
+  world.registerHandler('__wkf_workflow_', worked.timed('flow', await load(bundles.flow)));
+  world.registerHandler('__wkf_step_', worked.timed('step', await load(bundles.step)));
   await rm(outDir, { recursive: true });
   setWorld(world);
   await world.start?.();
