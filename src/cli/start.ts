@@ -162,7 +162,10 @@ function listenForSignals() {
   });
   const onSignal = () => {
     heard += 1;
-    if (heard > 1) process.exit(130);
+    if (heard > 1) {
+      process.stderr.write('stopped at once; a restart picks every session up\n');
+      process.exit(130);
+    }
     hear();
   };
   process.on('SIGINT', onSignal);

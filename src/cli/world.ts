@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, type Environment, type Problem, parseConfig } from '../config/index.js';
 import type { SessionControl } from '../emulator/devin/index.js';
-import { type AttachedWorld, attachWorld, type Demo, startWorld } from '../emulator/world/index.js';
+import {
+  type AttachedWorld,
+  attachWorld,
+  type Demo,
+  startWorld,
+  sweepAbandonedWorlds,
+} from '../emulator/world/index.js';
 import { RefusedError } from '../errors.js';
 import { type Clock, createClock } from '../ports/clock.js';
 import { settleProcessTime } from '../process.js';
@@ -13,6 +19,8 @@ import { redirectProcess, rewriteFetch } from '../sandbox/fetch.js';
 /** The token of a running world; never an argument, which other users of the machine could read. */
 export const WORLD_TOKEN = 'OUTPOSTS_WORLD_TOKEN';
 
+/** A world of one process lives in a temporary directory of this name and some letters. */
+const DIRECTORY = 'outposts-world-';
 /** What a world that outlives this process is served from, unless DATABASE_URL names another. */
 const EMBEDDED_DATABASE = 'file:.outposts/embedded.db';
 
@@ -62,7 +70,8 @@ export async function realClouds(env: Environment, mode: 'local' | 'server'): Pr
 export async function ownWorld(env: Environment, speed: number): Promise<Surroundings> {
   // Wrong settings are told before anything is started, and so is what this world does not use.
   const { warnings } = configured(env, 'embedded');
-  const dir = await mkdtemp(join(tmpdir(), 'outposts-world-'));
+  await sweepAbandonedWorlds(tmpdir(), DIRECTORY);
+  const dir = await mkdtemp(join(tmpdir(), DIRECTORY));
   const world = await startWorld({ dir, speed });
   const close = async () => {
     await world.close();

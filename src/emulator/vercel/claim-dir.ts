@@ -5,7 +5,7 @@
  * holder's pid and start time, so it lapses by itself when the holder dies.
  */
 import { readFileSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Claims for this process; the answer gives it back. @throws Error when a living process holds it. */
@@ -20,6 +20,13 @@ export async function claimDirectory(dir: string): Promise<() => Promise<void>> 
   await writeFile(file, identity(process.pid) ?? '', { flag: 'wx' });
   return () => rm(file, { force: true });
 }
+
+/** Whether an emulator has claimed the directory and not given it back; it may be dead. */
+export const wasClaimed = (dir: string): Promise<boolean> =>
+  access(join(dir, 'emulator.pid')).then(
+    () => true,
+    () => false,
+  );
 
 /** Pid and start time, which together are never used twice; null when no such process lives. */
 function identity(pid: number): string | null {

@@ -18,7 +18,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import { Calls } from './calls.js';
-import { claimDirectory } from './claim-dir.js';
+import { claimDirectory, wasClaimed } from './claim-dir.js';
 import type { VercelCloud, VercelCloudOptions } from './cloud.js';
 import { abandonCommands } from './commands.js';
 import { createControl } from './control.js';
@@ -49,6 +49,15 @@ export async function startVercelCloud(options: VercelCloudOptions): Promise<Ver
     await unclaim();
     throw error;
   }
+}
+
+/** Ends the processes of a cloud that died in `dir`, an absolute path without links; false when it lives, or there was none. */
+export async function removeAbandoned(dir: string): Promise<boolean> {
+  if (!(await wasClaimed(dir))) return false;
+  const unclaim = await claimDirectory(dir).catch(() => null);
+  if (unclaim === null) return false;
+  await killProcesses(() => ({ mark: `${DIR_MARK}=${dir}`, disk: dir, leaders: new Set() }));
+  return true;
 }
 
 async function serve(

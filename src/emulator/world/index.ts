@@ -18,6 +18,7 @@ import { startVercelCloud, type VercelCloud, type VercelCloudOptions } from '../
 import { type Demo, runDemo } from './demo.js';
 import type { ClockSpec, WorldInfo } from './info.js';
 
+export { sweepAbandonedWorlds } from './abandoned.js';
 export { type AttachedWorld, attachWorld } from './attach.js';
 export { type Demo, type DemoReport, demoScripts } from './demo.js';
 

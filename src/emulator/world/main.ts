@@ -1,7 +1,7 @@
 /**
  * The embedded world as a process of its own.
  *
- *     node --import tsx src/emulator/world/main.ts --dir <directory> [--speed 60]
+ *     npm run world -- --dir <directory> [--speed 60]
  *
  * Prints one line of JSON, `{"url","token","devinUrl","vercelUrl","pid"}`, and
  * serves until SIGTERM or SIGINT; with `--while-stdin` also no longer than its
@@ -10,20 +10,22 @@
 import { parseArgs } from 'node:util';
 import { startWorld, type WorldOptions } from './index.js';
 
-const { values } = parseArgs({
-  options: {
-    dir: { type: 'string' },
-    speed: { type: 'string' },
-    'devin-port': { type: 'string' },
-    'vercel-port': { type: 'string' },
-    'devin-skew-ms': { type: 'string' },
-    'vercel-skew-ms': { type: 'string' },
-    'max-lifetime-ms': { type: 'string' },
-    'while-stdin': { type: 'boolean' },
-  },
-});
+const { values } = readArguments(() =>
+  parseArgs({
+    options: {
+      dir: { type: 'string' },
+      speed: { type: 'string' },
+      'devin-port': { type: 'string' },
+      'vercel-port': { type: 'string' },
+      'devin-skew-ms': { type: 'string' },
+      'vercel-skew-ms': { type: 'string' },
+      'max-lifetime-ms': { type: 'string' },
+      'while-stdin': { type: 'boolean' },
+    },
+  }),
+);
 
-const world = await startWorld(readOptions());
+const world = await startWorld(readArguments(readOptions));
 const line = {
   url: world.devinUrl,
   token: world.worldToken,
@@ -45,6 +47,16 @@ const end = () => {
 process.on('SIGTERM', end);
 process.on('SIGINT', end);
 if (values['while-stdin']) process.stdin.resume().on('close', end);
+
+/** What was wrong with the arguments, in a line. */
+function readArguments<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exit(2);
+  }
+}
 
 function readOptions(): WorldOptions {
   if (!values.dir) throw new Error('--dir is needed: a directory for the disks of sandboxes');
