@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
+import { describeProblems } from '../config/index.js';
 import { createDashboard } from '../dashboard/index.js';
 import type { ActionAnswer, FleetView, Health } from '../dashboard/view.js';
 import type { Deployment } from '../deployment.js';
@@ -46,6 +47,9 @@ export function localPage({ deployment, runs }: { deployment: Deployment; runs: 
   app.all('*', (c) => {
     const host = directHost(c);
     if (host === null) return c.text('There is nothing here. Try /api/health.\n', 404);
+    const { config } = deployment;
+    if (config.kind === 'problems')
+      return c.text(`The settings have problems:\n${describeProblems(config.problems)}\n`, 503);
     if (!hosts.includes(host)) hosts.push(host);
     return page.fetch(c.req.raw);
   });

@@ -104,3 +104,10 @@ test('a server of its own: the page is there on loopback, and nowhere else', asy
   for (const name of ['x-forwarded-for', 'forwarded', 'x-forwarded-host', 'x-real-ip', 'via'])
     expect(await at({ host: '127.0.0.1:3000', [name]: '203.0.113.9' })).toBe(404);
 });
+
+test('a server of its own without settings -> the page says which are missing', async () => {
+  const app = createControlApp({ deployment: deploymentOf({}), runs: noted() });
+  const answer = await app.request('/', { headers: { host: '127.0.0.1:3000' } });
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toContain('DEVIN_OUTPOSTS_TOKEN');
+});
