@@ -7,20 +7,22 @@ import type { Deployment } from '../deployment.js';
 import type { Runs } from '../ports/runs.js';
 import { answerTrouble, plain } from './answers.js';
 import { doorbellRoute } from './doorbell.js';
-import { deploymentHealth } from './health.js';
+import { createHealth } from './health.js';
 import { localPage } from './local-page.js';
 
 export function createControlApp(surroundings: { deployment: Deployment; runs: Runs }): Hono {
   const { deployment } = surroundings;
   const app = new Hono();
+  const healthAt = createHealth(deployment);
   app.onError((error, c) => answerTrouble(c, error, deployment));
   app.notFound((c) => c.text('There is nothing here. Try /api/health.\n', 404));
   app.use('/api/*', plain);
   app.get('/api/health', async (c) => {
-    const health = await deploymentHealth(deployment, Date.now());
+    const health = await healthAt(Date.now());
     return health.status === 'unready' ? c.json(health, 503, { 'Retry-After': '10' }) : c.json(health);
   });
   app.route('/api/sessions', doorbellRoute(surroundings));
-  if (!deployment.onVercel) app.route('/', localPage(surroundings));
+  if (!deployment.onVercel)
+    app.route('/', localPage({ ...surroundings, health: () => healthAt(Date.now()) }));
   return app;
 }

@@ -44,8 +44,20 @@ interface Seen {
   readonly notes: readonly string[];
 }
 
-/** `now`: milliseconds of the wall. */
-export async function deploymentHealth(deployment: Deployment, now: number): Promise<DeploymentHealth> {
+/** Anybody may ask; an instance reads its database for that this often at most. */
+const FRESH_MS = 2_000;
+
+/** Answers of one instance: those who ask at the same moment share one. `now`: milliseconds of the wall. */
+export function createHealth(deployment: Deployment): (now: number) => Promise<DeploymentHealth> {
+  let latest: { readonly at: number; readonly health: Promise<DeploymentHealth> } | null = null;
+  return (now) => {
+    if (latest === null || now - latest.at >= FRESH_MS || now < latest.at)
+      latest = { at: now, health: deploymentHealth(deployment, now) };
+    return latest.health;
+  };
+}
+
+async function deploymentHealth(deployment: Deployment, now: number): Promise<DeploymentHealth> {
   const { config, onVercel } = deployment;
   const said = [...deployment.notices(), ...config.warnings];
   const notes = unique(said.filter(isChosen).map(sentence));

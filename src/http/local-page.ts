@@ -14,19 +14,25 @@ import type { Deployment } from '../deployment.js';
 import { assemble } from '../parts.js';
 import type { Runs } from '../ports/runs.js';
 import { fleetView } from '../view.js';
-import { deploymentHealth } from './health.js';
+import type { DeploymentHealth } from './health.js';
 
 /** How often the page is drawn anew, by the wall. */
 const REFRESH_MS = 1_000;
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
-export function localPage({ deployment, runs }: { deployment: Deployment; runs: Runs }): Hono {
+export interface LocalPageDeps {
+  readonly deployment: Deployment;
+  readonly runs: Runs;
+  health(): Promise<DeploymentHealth>;
+}
+
+export function localPage({ deployment, runs, health }: LocalPageDeps): Hono {
   const hosts: string[] = [];
   const page = createDashboard({
-    view: () => view(deployment),
+    view: () => view(deployment, health),
     changes: everySecond,
-    health: () => healthOf(deployment),
+    health: async () => healthOf(await health()),
     actions: {
       stop: (id) => tell(id, 'stop.requested', 'is being stopped; its files are kept'),
       retry: async (id) => {
@@ -71,9 +77,9 @@ function directHost(c: Context): string | null {
   return LOOPBACK.includes(host.replace(/:\d{1,5}$/, '')) ? host : null;
 }
 
-async function view(deployment: Deployment): Promise<FleetView> {
+async function view(deployment: Deployment, health: LocalPageDeps['health']): Promise<FleetView> {
   const parts = assemble(await deployment.base());
-  const { problems } = await deploymentHealth(deployment, Date.now());
+  const { problems } = await health();
   return fleetView({
     store: parts.store,
     kind: parts.kind,
@@ -84,8 +90,7 @@ async function view(deployment: Deployment): Promise<FleetView> {
   });
 }
 
-async function healthOf(deployment: Deployment): Promise<Health> {
-  const { status, problems, ...details } = await deploymentHealth(deployment, Date.now());
+function healthOf({ status, problems, ...details }: DeploymentHealth): Health {
   return status === 'unready'
     ? { kind: 'unready', reason: problems.join('; ') }
     : { kind: 'ready', details: { ...details, problems } };

@@ -3,6 +3,7 @@ import { startDevinCloud } from '../../src/emulator/devin/index.js';
 import { createControlApp } from '../../src/http/app.js';
 import { createCronApp } from '../../src/http/cron.js';
 import { createClock } from '../../src/ports/clock.js';
+import { until } from '../e2e/support.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { CRON_SECRET, deploymentOf, noted, onEnd, settings } from './support.js';
 
@@ -37,7 +38,11 @@ test('the database is paused and comes back -> 503 with Retry-After meanwhile, t
   expect(claims).toBe(1);
 
   await postgres.stopServer();
-  for (const answer of [await cron(), await control.request('/api/health')]) {
+  const health = await until('health notices', async () => {
+    const answer = await control.request('/api/health');
+    return answer.status === 503 ? answer : null;
+  });
+  for (const answer of [await cron(), health]) {
     expect(answer.status).toBe(503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await answer.text()).not.toContain('only-for-tests');
@@ -45,6 +50,6 @@ test('the database is paused and comes back -> 503 with Retry-After meanwhile, t
 
   await postgres.restart();
   expect((await cron()).status).toBe(200);
-  expect((await control.request('/api/health')).status).toBe(200);
+  await until('health notices', async () => (await control.request('/api/health')).status === 200);
   expect(devin.session(id).claims).toHaveLength(claims);
 });
