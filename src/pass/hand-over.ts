@@ -2,9 +2,11 @@
  * Hands actors that a pass has moved as far as it may to their runs.
  *
  * Rings a run only when there is something for it, since every ring makes its
- * log longer, and replaces one that was rung and does not move its actor. A
- * ring that fails is no loss: the actor stays due and is found again.
+ * log longer; a few at a time, since after an outage hundreds are due at once;
+ * and replaces one that was rung and does not move its actor. A ring that fails
+ * is no loss: the actor stays due and is found again.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../errors.js';
 import type { Runs } from '../ports/runs.js';
 import type { Store } from '../ports/store.js';
@@ -16,6 +18,8 @@ import { isAtRest } from '../runtime/level.js';
 const LATELY_MS = 4_000;
 /** A run that was rung and has not moved its actor for this long, by the wall, is stuck. */
 const STUCK_MS = 25_000;
+/** Rings at a time. */
+const CONCURRENCY = 8;
 
 interface HandOverDeps {
   readonly store: Pick<Store, 'read'>;
@@ -25,13 +29,19 @@ interface HandOverDeps {
   now?(): number;
 }
 
+/** `due`: an effect is pending, so that whoever scans finds the actor again. `moved`: the run sleeps too long now. */
+type Cause = 'due' | 'moved';
+
 export class HandOver {
   readonly #deps: HandOverDeps;
   readonly #now: () => number;
   readonly #moved = new Set<string>();
   /** The rev that an actor was at when its run was rung, first and last. */
   readonly #rung = new Map<string, { rev: number; firstAt: number; lastAt: number }>();
-  readonly #pending = new Set<Promise<void>>();
+  readonly #waiting = new Map<string, Cause>();
+  readonly #handing = new Map<string, Promise<void>>();
+  #closed = false;
+  #troubled = false;
 
   constructor(deps: HandOverDeps) {
     this.#deps = deps;
@@ -46,36 +56,70 @@ export class HandOver {
   /** How a drive of the pass ended. */
   take(id: string, answer: DriveAnswer, kind: ActorKind): void {
     const moved = this.#moved.delete(id);
-    const needsRun =
-      answer.kind === 'more' || (answer.kind === 'rests' && moved && !isAtRest(kind, answer.state));
-    if (!needsRun) {
-      if (answer.kind === 'rests') this.#rung.delete(id);
-      return;
+    if (this.#closed) return;
+    if (answer.kind === 'more') {
+      if (!this.#waiting.has(id)) this.#waiting.set(id, 'due');
+    } else if (answer.kind === 'rests') {
+      if (moved && !isAtRest(kind, answer.state)) this.#waiting.set(id, 'moved');
+      else this.#rung.delete(id);
     }
-    const handing = this.#hand(id)
-      .catch((error) => this.#deps.log(messageOf(error)))
-      .finally(() => this.#pending.delete(handing));
-    this.#pending.add(handing);
+    this.#next();
   }
 
-  /** Resolves when every ring that is under way has ended. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#pending);
+  /** Lets what is to be rung be rung, for at most `ms`; nothing is begun afterwards. */
+  async close(ms: number): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([this.#idle(), pause(ms, undefined, { signal: over.signal }).catch(() => undefined)]);
+    over.abort();
+    this.#closed = true;
+    this.#waiting.clear();
   }
 
-  async #hand(id: string): Promise<void> {
-    const { store, runs, log } = this.#deps;
-    const rev = (await store.read(id))?.rev ?? -1;
+  async #idle(): Promise<void> {
+    while (this.#handing.size > 0) await Promise.race(this.#handing.values());
+  }
+
+  #next(): void {
+    for (const [id, cause] of this.#waiting) {
+      if (this.#handing.size >= CONCURRENCY) return;
+      if (this.#handing.has(id)) continue;
+      this.#waiting.delete(id);
+      this.#handing.set(
+        id,
+        this.#hand(id, cause).finally(() => {
+          this.#handing.delete(id);
+          this.#next();
+        }),
+      );
+    }
+  }
+
+  async #hand(id: string, cause: Cause): Promise<void> {
+    try {
+      const rev = (await this.#deps.store.read(id))?.rev;
+      if (rev !== undefined) await this.#ring(id, rev, cause);
+      this.#troubled = false;
+    } catch (error) {
+      this.#rung.delete(id);
+      // One line for all that an engine or a store that is away lets down.
+      if (!this.#troubled) this.#deps.log(messageOf(error));
+      this.#troubled = true;
+    }
+  }
+
+  async #ring(id: string, rev: number, cause: Cause): Promise<void> {
+    const { runs, log } = this.#deps;
     const now = this.#now();
     const rung = this.#rung.get(id);
-    const since = rung?.rev === rev ? rung : null;
-    if (since !== null && now - since.lastAt < LATELY_MS) return;
-    if (since !== null && now - since.firstAt >= STUCK_MS) {
+    if (cause === 'due' && rung !== undefined && now - rung.lastAt < LATELY_MS) return;
+    const firstAt = rung?.rev === rev ? rung.firstAt : now;
+    if (now - firstAt < STUCK_MS) {
+      this.#rung.set(id, { rev, firstAt, lastAt: now });
+      await runs.ring(id);
+    } else {
       log(`${id}: its run does not move it: starting another`);
       this.#rung.set(id, { rev, firstAt: now, lastAt: now });
-      return runs.replace(id);
+      await runs.replace(id);
     }
-    this.#rung.set(id, { rev, firstAt: since?.firstAt ?? now, lastAt: now });
-    await runs.ring(id);
   }
 }

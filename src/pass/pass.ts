@@ -17,6 +17,7 @@ import type { Runs } from '../ports/runs.js';
 import type { Store } from '../ports/store.js';
 import { Poller } from '../runtime/poller.js';
 import { HandOver } from './hand-over.js';
+import { becomeLeader, keepLeading } from './lead.js';
 
 export interface PassOptions {
   readonly parts: Parts;
@@ -38,35 +39,52 @@ export const LAST_LOOK = 'last-look';
 /** A pass looks for this long, and has settled when the next one is due. */
 export const WINDOW_MS = 57_000;
 
-/** A pass that is silent for this long is taken to be dead. */
-const LEAD_MS = 12_000;
-const KEEP_EVERY_MS = 4_000;
+/** A row is missing when two looks of one pass have not seen it: whatever the setting says, a pass has two. */
+const MOST_BETWEEN_LOOKS_MS = WINDOW_MS / 2;
 const NOTE_EVERY_MS = 20_000;
 /** The sweep is due this long after the last one began, whichever pass that was. */
 const SWEEP_EVERY_MS = 55_000;
-/** How long actors that are being moved may take to settle at the end. */
-const SETTLE_MS = 3_000;
+const TRY_SWEEP_EVERY_MS = 10_000;
 /** Runs wake by themselves; what is due for longer than this has none, or a stuck one. */
 const GRACE_MS = 5_000;
+/** At the end: how long drives may take, then rings, and all of it at most. */
+const SETTLE_MS = { drives: 3_000, rings: 3_000, most: 8_000 };
 
+/** Rejects with TransientError while the store is away. Ends within the window and some seconds. */
 export async function runPass({ parts, runs, windowMs, signal }: PassOptions): Promise<PassReport> {
   const { store } = parts;
   const owner = randomUUID();
-  const window = AbortSignal.timeout(Math.max(0, Math.round(windowMs)));
-  const over = AbortSignal.any([window, ...(signal ? [signal] : [])]);
-  if (!(await becomeLeader(parts, owner, over))) return { kind: 'overlapped' };
-  const lost = new AbortController();
-  const keeping = keepLeading(parts, owner, lost);
+  const over = new AbortController();
+  const end = () => over.abort();
+  // A timer of our own: the signal of AbortSignal.timeout is lost to garbage collection when another is made of it.
+  const closing = setTimeout(end, Math.max(0, Math.round(windowMs)));
+  signal?.addEventListener('abort', end);
+  if (signal?.aborted) end();
   try {
-    const problem = await look(parts, runs, owner, AbortSignal.any([over, lost.signal]));
-    return { kind: 'passed', problem };
+    if (!(await becomeLeader(store, owner, over.signal))) return { kind: 'overlapped' };
+    const stepDown = keepLeading(store, owner, end);
+    let settle: () => Promise<string | null>;
+    try {
+      settle = await startLooking(parts, runs, owner, over.signal);
+      await aborted(over.signal);
+    } finally {
+      // Before this pass has settled: the next one need not wait for that.
+      await stepDown();
+    }
+    return { kind: 'passed', problem: await settle() };
   } finally {
-    clearInterval(keeping);
-    await store.unlead('pass', owner).catch(() => undefined);
+    clearTimeout(closing);
+    signal?.removeEventListener('abort', end);
   }
 }
 
-async function look(parts: Parts, runs: Runs, owner: string, over: AbortSignal): Promise<string | null> {
+/** Looks, claims and hands over until `over`; the answer then settles what is under way, and tells the last problem. */
+async function startLooking(
+  parts: Parts,
+  runs: Runs,
+  owner: string,
+  over: AbortSignal,
+): Promise<() => Promise<string | null>> {
   const { store, kind, clock, log, fleet, config } = parts;
   const handOver = new HandOver({ store, runs, log });
   const poller: Poller = new Poller({
@@ -94,28 +112,45 @@ async function look(parts: Parts, runs: Runs, owner: string, over: AbortSignal):
     fleet,
     looker,
     clock,
-    pollIntervalMs: config.pollIntervalMs,
+    pollIntervalMs: Math.min(config.pollIntervalMs, MOST_BETWEEN_LOOKS_MS),
     random: Math.random,
     log,
     onLook: noteLooks(store),
   });
-  const sweep = async () => {
-    await dispatcher.looked;
-    if (over.aborted || !(await store.lead('sweep', owner, SWEEP_EVERY_MS))) return;
-    await createSweeper(parts, looker, (id) => poller.kick(id)).sweep(over);
-  };
 
   await looker.learnActors();
   const looking = dispatcher.run();
   const polling = dispatcher.looked.then(() => poller.run());
-  const sweeping = sweep().catch((error) => {
-    if (!over.aborted) log(`the sweep failed: ${messageOf(error)}`);
-  });
-  await aborted(over);
-  dispatcher.stop();
-  await poller.stop(SETTLE_MS);
-  await Promise.allSettled([looking, polling, sweeping, handOver.settled()]);
-  return dispatcher.problem;
+  const sweeping = dispatcher.looked.then(() => keepSweeping(parts, looker, poller, over));
+  return async () => {
+    dispatcher.stop();
+    const settled = (async () => {
+      await poller.stop(SETTLE_MS.drives);
+      await handOver.close(SETTLE_MS.rings);
+      await Promise.allSettled([looking, polling, sweeping]);
+    })();
+    const enough = new AbortController();
+    await Promise.race([
+      settled,
+      pause(SETTLE_MS.most, undefined, { signal: enough.signal }).catch(() => undefined),
+    ]);
+    enough.abort();
+    return dispatcher.problem;
+  };
+}
+
+/** Sweeps whenever the last sweep of any pass was long enough ago. */
+async function keepSweeping(parts: Parts, looker: Looker, poller: Poller, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    try {
+      // A name of its own each time: a lease lets its owner in again.
+      if (await parts.store.lead('sweep', randomUUID(), SWEEP_EVERY_MS))
+        await createSweeper(parts, looker, (id) => poller.kick(id)).sweep(over);
+    } catch (error) {
+      if (!over.aborted) parts.log(`the sweep failed: ${messageOf(error)}`);
+    }
+    await pause(TRY_SWEEP_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
+  }
 }
 
 /** Keeps on record that the queue is being looked at, now and then. */
@@ -126,26 +161,6 @@ function noteLooks(store: Store): () => void {
     notedAt = performance.now();
     store.writeSetting(LAST_LOOK, String(Date.now())).catch(() => undefined);
   };
-}
-
-/** Waits for a leader to end or to fall silent; false when it outlasts what a silent one could. */
-async function becomeLeader({ store }: Parts, owner: string, over: AbortSignal): Promise<boolean> {
-  for (const giveUpAt = performance.now() + LEAD_MS + KEEP_EVERY_MS; !over.aborted; ) {
-    if (await store.lead('pass', owner, LEAD_MS)) return true;
-    if (performance.now() > giveUpAt) return false;
-    await pause(500, undefined, { signal: over }).catch(() => undefined);
-  }
-  return false;
-}
-
-function keepLeading({ store }: Parts, owner: string, lost: AbortController): NodeJS.Timeout {
-  return setInterval(() => {
-    store.lead('pass', owner, LEAD_MS).then(
-      (leads) => leads || lost.abort(),
-      // The next turn may succeed, and a second pass does no harm.
-      () => undefined,
-    );
-  }, KEEP_EVERY_MS);
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

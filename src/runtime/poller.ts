@@ -58,7 +58,10 @@ export class Poller {
       let sleepMs = SCAN_AT_LEAST_MS;
       try {
         const now = clock.now() - graceMs;
-        const due = (await store.due(kind.name, now, CONCURRENCY * 4)).filter((id) => this.#mayStart(id));
+        this.#forgive();
+        // Those that are left alone stay due: they must not keep the others off the page.
+        const limit = CONCURRENCY * 4 + this.#penalties.size;
+        const due = (await store.due(kind.name, now, limit)).filter((id) => this.#mayStart(id));
         for (const id of due) this.kick(id);
         const nextAt = await store.nextWakeAt(kind.name, now);
         // Asking took time of its own, and a fast clock does not wait for it.
@@ -96,11 +99,11 @@ export class Poller {
   }
 
   #mayStart(id: string): boolean {
-    const until = this.#penalties.get(id);
-    if (until === undefined) return !this.#running.has(id);
-    if (performance.now() < until) return false;
-    this.#penalties.delete(id);
-    return !this.#running.has(id);
+    return !this.#penalties.has(id) && !this.#running.has(id);
+  }
+
+  #forgive(): void {
+    for (const [id, until] of this.#penalties) if (performance.now() >= until) this.#penalties.delete(id);
   }
 
   #start(id: string): Promise<DriveAnswer | null> {

@@ -4,8 +4,14 @@
  * Starts runs by their id, because whoever imports this may not have been
  * through the engine's compiler; a test holds the id to what the compiler makes.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { getHookByToken, getRun, resumeHook, start } from 'workflow/api';
-import { HookNotFoundError } from 'workflow/errors';
+import {
+  EntityConflictError,
+  HookNotFoundError,
+  RunExpiredError,
+  WorkflowRunNotFoundError,
+} from 'workflow/errors';
 import { messageOf, TransientError } from '../errors.js';
 import type { Runs } from '../ports/runs.js';
 import { hookToken, type Ring } from './token.js';
@@ -13,28 +19,24 @@ import { hookToken, type Ring } from './token.js';
 /** The compiler's name for `sessionRun` in session.ts. */
 export const SESSION_RUN_ID = 'workflow//./src/workflows/session//sessionRun';
 
-const LOOK: Ring = { type: 'look' };
+/** The engine has answered by then, or is taken to be away. By the wall. */
+const ANSWER_MS = 10_000;
 
 export function workflowRuns(): Runs {
   return {
     async ring(sessionId) {
-      try {
-        await resumeHook(hookToken(sessionId), LOOK);
-        return 'rung';
-      } catch (error) {
-        if (!HookNotFoundError.is(error)) throw unreachable(`ring the run of ${sessionId}`, error);
-      }
+      const ring: Ring = { type: 'look', sentAt: Date.now() };
+      const rung = await unlessOver(
+        ask(`ring the run of ${sessionId}`, () => resumeHook(hookToken(sessionId), ring)),
+      );
+      if (rung) return 'rung';
       await startSessionRun(sessionId);
       return 'started';
     },
 
     async replace(sessionId) {
-      try {
-        const { runId } = await getHookByToken(hookToken(sessionId));
-        await getRun(runId).cancel();
-      } catch (error) {
-        if (!HookNotFoundError.is(error)) throw unreachable(`cancel the run of ${sessionId}`, error);
-      }
+      const cancel = async () => getRun((await getHookByToken(hookToken(sessionId))).runId).cancel();
+      await unlessOver(ask(`cancel the run of ${sessionId}`, cancel));
       await startSessionRun(sessionId);
     },
   };
@@ -42,14 +44,40 @@ export function workflowRuns(): Runs {
 
 /** On Vercel the newest deployment takes over; elsewhere there is only this one. */
 export async function startSessionRun(sessionId: string): Promise<void> {
-  const options = process.env.VERCEL === '1' ? ({ deploymentId: 'latest' } as const) : undefined;
+  const run = { workflowId: SESSION_RUN_ID };
+  await ask(`start a run for ${sessionId}`, () =>
+    process.env.VERCEL === '1'
+      ? start(run, [sessionId], { deploymentId: 'latest' })
+      : start(run, [sessionId]),
+  );
+}
+
+/** Asks the engine. Rejects with TransientError, also when it does not answer in time. */
+async function ask(what: string, act: () => Promise<unknown>): Promise<void> {
+  const answered = new AbortController();
+  const late = pause(ANSWER_MS, undefined, { signal: answered.signal }).then(
+    () => Promise.reject(new Error('no answer in time')),
+    () => undefined,
+  );
   try {
-    if (options === undefined) await start({ workflowId: SESSION_RUN_ID }, [sessionId]);
-    else await start({ workflowId: SESSION_RUN_ID }, [sessionId], options);
+    await Promise.race([act(), late]);
   } catch (error) {
-    throw unreachable(`start a run for ${sessionId}`, error);
+    throw new TransientError(`${what}: ${messageOf(error)}`, { cause: error });
+  } finally {
+    answered.abort();
   }
 }
 
-const unreachable = (what: string, error: unknown) =>
-  new TransientError(`${what}: ${messageOf(error)}`, { cause: error });
+/** False when the run that was meant is over. */
+async function unlessOver(asked: Promise<void>): Promise<boolean> {
+  try {
+    await asked;
+    return true;
+  } catch (error) {
+    const cause = error instanceof TransientError ? error.cause : error;
+    if (OVER.some((kind) => kind.is(cause))) return false;
+    throw error;
+  }
+}
+
+const OVER = [HookNotFoundError, RunExpiredError, WorkflowRunNotFoundError, EntityConflictError];

@@ -24,7 +24,10 @@ export type RunEnd =
   /** Another run drives the session. */
   | { readonly kind: 'deduplicated'; readonly holder: string };
 
-export async function sessionRun(sessionId: string): Promise<RunEnd> {
+export async function sessionRun(
+  sessionId: string,
+  wakeUpsPerRun: number = WAKE_UPS_PER_RUN,
+): Promise<RunEnd> {
   'use workflow';
   const hook = createHook<Ring>({ token: hookToken(sessionId) });
   const conflict = await hook.getConflict();
@@ -37,7 +40,7 @@ export async function sessionRun(sessionId: string): Promise<RunEnd> {
   let ringing = receive();
   for (let wakeUps = 1; ; wakeUps++) {
     const turn = await driveSession(sessionId);
-    if (turn.kind === 'rests' || wakeUps === WAKE_UPS_PER_RUN) {
+    if (turn.kind === 'rests' || wakeUps === wakeUpsPerRun) {
       hook.dispose();
       // What was rung between the last look and now found this run and is lost with it.
       await continueSession(sessionId, turn.kind === 'rests');
@@ -46,8 +49,12 @@ export async function sessionRun(sessionId: string): Promise<RunEnd> {
     // An instant that a step told, not a duration: the engine would add it to a clock that rings in between move,
     // and a replay that adds up differently breaks the run.
     const asleep = sleep(new Date(turn.untilAt)).then(() => null);
-    const ring = await Promise.race([ringing, asleep]);
-    if (ring !== null) ringing = receive();
+    let ring: Ring | null;
+    do {
+      ring = await Promise.race([ringing, asleep]);
+      if (ring !== null) ringing = receive();
+      // What was sent while the wake-up was under way queues up; it told nothing new, and each would cost another.
+    } while (ring !== null && ring.sentAt < turn.seenAt);
   }
 }
 

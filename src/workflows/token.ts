@@ -4,4 +4,6 @@ export const hookToken = (sessionId: string): string => `session:${sessionId}`;
 /** What is sent to a session's run; it says nothing but that the row should be read. */
 export interface Ring {
   readonly type: 'look';
+  /** In milliseconds of the wall's epoch, by the sender. */
+  readonly sentAt: number;
 }

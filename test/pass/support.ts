@@ -1,0 +1,141 @@
+/** A pass's surroundings: both clouds over HTTP, a real SQLite file, any number of processes on it, and runs that only note. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach } from 'vitest';
+import { parseConfig } from '../../src/config/index.js';
+import { type DevinCloud, startDevinCloud } from '../../src/emulator/devin/index.js';
+import { startVercelCloud, type VercelCloud } from '../../src/emulator/vercel/index.js';
+import { assemble, type Base, openBase, type Parts } from '../../src/parts.js';
+import { type PassReport, runPass } from '../../src/pass/pass.js';
+import { type Clock, createClock } from '../../src/ports/clock.js';
+import type { Runs } from '../../src/ports/runs.js';
+import type { Store } from '../../src/ports/store.js';
+import { rewriteFetch } from '../../src/sandbox/fetch.js';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+export const onEnd = (cleanup: () => unknown): void => {
+  cleanups.push(cleanup);
+};
+
+export async function temporaryDirectory(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'outposts-pass-'));
+  onEnd(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
+  return dir;
+}
+
+/** The first truthy answer; an error that tells what was waited for after fifteen seconds of the wall. */
+export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (const giveUpAt = Date.now() + 15_000; ; ) {
+    const seen = await look();
+    if (seen) return seen;
+    if (Date.now() > giveUpAt) throw new Error(`waited in vain: ${what}`);
+    await pause(10);
+  }
+}
+
+/** Runs that only note who was rung. */
+export class NotedRuns implements Runs {
+  readonly rung: string[] = [];
+  readonly replaced: string[] = [];
+  /** What becomes of the next rings. */
+  answer: () => Promise<'rung' | 'started'> = async () => 'started';
+
+  ring(id: string): Promise<'rung' | 'started'> {
+    this.rung.push(id);
+    return this.answer();
+  }
+
+  async replace(id: string): Promise<void> {
+    this.replaced.push(id);
+  }
+}
+
+export interface PassWorld {
+  readonly clock: Clock;
+  readonly devin: DevinCloud;
+  readonly vercel: VercelCloud;
+  readonly lines: string[];
+  /** What one more process would have. */
+  process(change?: (store: Store) => Store): Promise<Process>;
+}
+
+export interface Process {
+  readonly base: Base;
+  readonly runs: NotedRuns;
+  /** A pass that ends when told to, or after `windowMs`. */
+  pass(windowMs?: number): { readonly report: Promise<PassReport>; end(): void };
+}
+
+export async function openWorld({
+  speed = 1,
+  env = {},
+}: {
+  speed?: number;
+  env?: Record<string, string>;
+} = {}): Promise<PassWorld> {
+  const dir = await temporaryDirectory();
+  const started = Date.now();
+  const clock = createClock({ speed, origin: { wall: started, clock: started } });
+  const vercel = await startVercelCloud({ clock, dir: join(dir, 'vercel') });
+  onEnd(() => vercel.close());
+  const devin = await startDevinCloud({ clock });
+  onEnd(() => devin.close());
+  const parsed = parseConfig(
+    {
+      DEVIN_API_URL: devin.url,
+      DEVIN_OUTPOSTS_TOKEN: devin.token,
+      DEVIN_OUTPOST_ID: devin.outpostId,
+      DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
+      VERCEL_TOKEN: vercel.token,
+      VERCEL_TEAM_ID: vercel.teamId,
+      VERCEL_PROJECT_ID: vercel.projectId,
+      DATABASE_URL: `file:${join(dir, 'outposts.db')}`,
+      CRON_SECRET: 'only-for-tests-0123456789',
+      ...env,
+    },
+    { mode: 'server' },
+  );
+  if (parsed.kind !== 'ok') throw new Error(JSON.stringify(parsed.problems));
+  const config = parsed.config as Base['config'];
+  const lines: string[] = [];
+  const sandboxFetch = rewriteFetch(vercel.url);
+  return {
+    clock,
+    devin,
+    vercel,
+    lines,
+    async process(change = (store) => store) {
+      const opened = await openBase({ config, clock, sandboxFetch, log: (line) => lines.push(line) });
+      onEnd(() => opened.store.close());
+      const base = { ...opened, store: change(opened.store) };
+      const parts: Parts = assemble(base);
+      const runs = new NotedRuns();
+      return {
+        base,
+        runs,
+        pass(windowMs = 20_000) {
+          const over = new AbortController();
+          const report = runPass({ parts, runs, windowMs, signal: over.signal });
+          report.catch(() => undefined);
+          onEnd(async () => {
+            over.abort();
+            await report.catch(() => undefined);
+          });
+          return { report, end: () => over.abort() };
+        },
+      };
+    },
+  };
+}
+
+/** How often each acceptor has claimed the session, as Devin saw it. */
+export const claimsOf = ({ devin }: Pick<PassWorld, 'devin'>, id: string): string[] =>
+  devin
+    .session(id)
+    .events.filter(({ kind }) => kind === 'claimed' || kind === 'renewed')
+    .map(({ kind }) => kind);
