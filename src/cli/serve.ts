@@ -16,7 +16,7 @@ import { runPass, WINDOW_MS } from '../pass/pass.js';
 import type { Runs } from '../ports/runs.js';
 import { announceStop, stopping } from '../process.js';
 import { workflowRuns } from '../workflows/runs.js';
-import { startEngine } from './engine.js';
+import { type Engine, startEngine } from './engine.js';
 import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { refuse, runIn } from './start.js';
@@ -67,25 +67,28 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   });
   const runs = workflowRuns();
   const page = await listen(createControlApp({ deployment: host, runs }).fetch, options.port ?? port);
-  terminal.log(`page: ${page.url}`);
-  const engine = await startEngine(databaseUrl);
-  terminal.log('serving');
-  const passing = keepPassing(host, runs, terminal);
-  await asked;
-  terminal.log('stopping');
-  announceStop();
-  process.once('SIGINT', () => process.exit(130));
-  await Promise.race([
-    Promise.allSettled([passing, engine.close()]),
-    pause(SETTLE_MS, undefined, { ref: false }),
-  ]);
-  await page.close();
-  await host.base().then(
-    ({ store }) => store.close(),
-    () => undefined,
-  );
-  // The compiled steps keep connections of their own, which nobody here can close.
-  setTimeout(() => process.exit(), EXIT_MS).unref();
+  const running: Promise<unknown>[] = [];
+  let engine: Engine | null = null;
+  try {
+    terminal.log(`page: ${page.url}`);
+    engine = await startEngine(databaseUrl);
+    terminal.log('serving');
+    running.push(keepPassing(host, runs, terminal));
+    await asked;
+    terminal.log('stopping');
+    process.once('SIGINT', () => process.exit(130));
+  } finally {
+    announceStop();
+    const settled = Promise.allSettled([...running, engine?.close()]);
+    await Promise.race([settled, pause(SETTLE_MS, undefined, { ref: false })]);
+    await page.close();
+    await host.base().then(
+      ({ store }) => store.close(),
+      () => undefined,
+    );
+    // The compiled steps keep connections of their own, which nobody here can close.
+    setTimeout(() => process.exit(), EXIT_MS).unref();
+  }
 }
 
 /** One pass after the other; of several processes, one at a time looks at the queue. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Step } from '../../src/emulator/devin/index.js';
 import { startChild, startOpenWorld } from '../e2e/child.js';
 import { diskOf, WRITE } from '../e2e/stage.js';
-import { until, worksAt } from '../e2e/support.js';
+import { temporaryDirectory, until, worksAt } from '../e2e/support.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import {
   CRON_SECRET,
@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.close());
 
-async function startServers(count: number) {
+async function startServers(count: number, args: readonly string[] = []) {
   const world = await startOpenWorld({ speed: SPEED });
   const databaseUrl = await postgres.createDatabase();
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const start = async (port: number) => {
     const env = { CRON_SECRET, PUBLIC_URL: `http://127.0.0.1:${ports[0]}`, MAX_CONCURRENT: '10' };
-    const child = await startChild(world, databaseUrl, { command: 'serve', port, env });
-    await child.line('serving', ({ text }) => text === 'serving');
+    const child = await startChild(world, databaseUrl, { command: 'serve', port, args, env });
+    await child.up();
     return child;
   };
   const servers = [];
@@ -69,3 +69,23 @@ test('two servers, one killed while sessions are provisioned, served and resumed
   second?.signal('SIGTERM');
   expect(await second?.ended()).toBe(0);
 }, 300_000);
+
+test('two servers without an engine -> a session is served once, also when one of them is killed meanwhile', async () => {
+  const { world, databaseUrl, servers } = await startServers(2, ['--engine', 'poller']);
+  const [first, second] = servers;
+  world.devin.startSession({ id: 'devin-one', script: sleeper });
+  await world.devin.until('devin-one', worksAt(1), WAIT_MS);
+  first?.signal('SIGKILL');
+  await seeThrough(world, 'devin-one');
+  await expectServedToTheEnd(world, databaseUrl, ['devin-one']);
+  second?.signal('SIGTERM');
+  expect(await second?.ended()).toBe(0);
+}, 300_000);
+
+test('the workflow engine on SQLite -> refused, with the engine that can', async () => {
+  const world = await startOpenWorld({ speed: SPEED });
+  const child = await startChild(world, `file:${await temporaryDirectory()}/one.db`, { command: 'serve' });
+  expect(await child.ended()).toBe(1);
+  expect(child.output()).toMatch(/DATABASE_URL/);
+  expect(child.output()).toMatch(/--engine poller/);
+});
