@@ -119,7 +119,7 @@ async function startLooking(
   });
 
   await looker.learnActors();
-  const looking = dispatcher.run();
+  void dispatcher.run();
   const polling = dispatcher.looked.then(() => poller.run());
   const sweeping = dispatcher.looked.then(() => keepSweeping(parts, looker, poller, over));
   return async () => {
@@ -127,7 +127,7 @@ async function startLooking(
     const settled = (async () => {
       await poller.stop(SETTLE_MS.drives);
       await handOver.close(SETTLE_MS.rings);
-      await Promise.allSettled([looking, polling, sweeping]);
+      await Promise.allSettled([dispatcher.drain(), polling, sweeping]);
     })();
     const enough = new AbortController();
     await Promise.race([

@@ -60,8 +60,8 @@ export interface PassWorld {
   readonly devin: DevinCloud;
   readonly vercel: VercelCloud;
   readonly lines: string[];
-  /** What one more process would have. */
-  process(change?: (store: Store) => Store): Promise<Process>;
+  /** What one more process would have; of one that is killed in the middle, nobody waits for the end. */
+  process(change?: (store: Store) => Store, fate?: 'ends' | 'dies'): Promise<Process>;
 }
 
 export interface Process {
@@ -109,7 +109,7 @@ export async function openWorld({
     devin,
     vercel,
     lines,
-    async process(change = (store) => store) {
+    async process(change = (store) => store, fate = 'ends') {
       const opened = await openBase({ config, clock, sandboxFetch, log: (line) => lines.push(line) });
       onEnd(() => opened.store.close());
       const base = { ...opened, store: change(opened.store) };
@@ -124,7 +124,7 @@ export async function openWorld({
           report.catch(() => undefined);
           onEnd(async () => {
             over.abort();
-            await report.catch(() => undefined);
+            if (fate === 'ends') await report.catch(() => undefined);
           });
           return { report, end: () => over.abort() };
         },
