@@ -28,6 +28,8 @@ export interface Deployment {
   readonly speed: number;
   /** Whether this runs on Vercel's platform. */
   readonly onVercel: boolean;
+  /** Vercel's name of this deployment; null elsewhere. */
+  readonly id: string | null;
   readonly config: ConfigResult;
   /** Null while the settings have problems, or lack it: then nobody is let in. */
   readonly cronSecret: Secret | null;
@@ -71,6 +73,7 @@ export function createDeployment(env: Environment): Deployment {
     clock,
     speed,
     onVercel,
+    id: onVercel ? (env.VERCEL_DEPLOYMENT_ID ?? null) : null,
     config,
     cronSecret: config.kind === 'ok' ? config.config.cronSecret : null,
     notices: () => deploymentNotices(env, Date.now(), mode),

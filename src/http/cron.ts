@@ -27,6 +27,7 @@ export function createCronApp({ deployment, runs }: { deployment: Deployment; ru
     const report = await runPass({
       parts: assemble(base),
       runs,
+      deploymentId: deployment.id,
       windowMs: WINDOW_MS / deployment.speed - (performance.now() - arrivedAt),
     });
     return c.json(report);

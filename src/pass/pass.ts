@@ -18,12 +18,15 @@ import type { Store } from '../ports/store.js';
 import { Poller } from '../runtime/poller.js';
 import { HandOver } from './hand-over.js';
 import { becomeLeader, keepLeading } from './lead.js';
+import { takeOver } from './take-over.js';
 
 export interface PassOptions {
   readonly parts: Parts;
   readonly runs: Runs;
   /** How long the pass looks, by the wall. */
   readonly windowMs: number;
+  /** Of several deployments, the one that the cron calls; null: there is only this program. */
+  readonly deploymentId?: string | null;
   /** Ends the pass early and in order. */
   readonly signal?: AbortSignal;
 }
@@ -51,7 +54,8 @@ const GRACE_MS = 5_000;
 const SETTLE_MS = { drives: 3_000, rings: 3_000, most: 8_000 };
 
 /** Rejects with TransientError while the store is away. Ends within the window and some seconds. */
-export async function runPass({ parts, runs, windowMs, signal }: PassOptions): Promise<PassReport> {
+export async function runPass(options: PassOptions): Promise<PassReport> {
+  const { parts, runs, windowMs, deploymentId = null, signal } = options;
   const { store } = parts;
   const owner = randomUUID();
   const over = new AbortController();
@@ -65,6 +69,7 @@ export async function runPass({ parts, runs, windowMs, signal }: PassOptions): P
     const stepDown = keepLeading(store, owner, end);
     let settle: () => Promise<string | null>;
     try {
+      await takeOver(parts, runs, deploymentId);
       settle = await startLooking(parts, runs, owner, over.signal);
       await aborted(over.signal);
     } finally {

@@ -25,13 +25,13 @@ const ANSWER_MS = 10_000;
 export function workflowRuns(): Runs {
   return {
     async ring(sessionId) {
-      const ring: Ring = { type: 'look', sentAt: Date.now() };
-      const rung = await unlessOver(
-        ask(`ring the run of ${sessionId}`, () => resumeHook(hookToken(sessionId), ring)),
-      );
-      if (rung) return 'rung';
+      if (await send(sessionId, 'look')) return 'rung';
       await startSessionRun(sessionId);
       return 'started';
+    },
+
+    async dismiss(sessionId) {
+      await send(sessionId, 'leave');
     },
 
     async replace(sessionId) {
@@ -42,14 +42,15 @@ export function workflowRuns(): Runs {
   };
 }
 
-/** On Vercel the newest deployment takes over; elsewhere there is only this one. */
+/** The run belongs to the deployment of whoever starts it. */
 export async function startSessionRun(sessionId: string): Promise<void> {
-  const run = { workflowId: SESSION_RUN_ID };
-  await ask(`start a run for ${sessionId}`, () =>
-    process.env.VERCEL === '1'
-      ? start(run, [sessionId], { deploymentId: 'latest' })
-      : start(run, [sessionId]),
-  );
+  await ask(`start a run for ${sessionId}`, () => start({ workflowId: SESSION_RUN_ID }, [sessionId]));
+}
+
+/** False when the session has no run. */
+function send(sessionId: string, type: Ring['type']): Promise<boolean> {
+  const ring: Ring = { type, sentAt: Date.now() };
+  return unlessOver(ask(`ring the run of ${sessionId}`, () => resumeHook(hookToken(sessionId), ring)));
 }
 
 /** Asks the engine. Rejects with TransientError, also when it does not answer in time. */

@@ -20,7 +20,7 @@ import { type Turn, takeTurn } from './turn.js';
 export const WAKE_UPS_PER_RUN = 100;
 
 export type RunEnd =
-  | { readonly kind: 'rests' | 'handedOver'; readonly wakeUps: number }
+  | { readonly kind: 'rests' | 'handedOver' | 'dismissed'; readonly wakeUps: number }
   /** Another run drives the session. */
   | { readonly kind: 'deduplicated'; readonly holder: string };
 
@@ -54,7 +54,11 @@ export async function sessionRun(
       ring = await Promise.race([ringing, asleep]);
       if (ring !== null) ringing = receive();
       // What was sent while the wake-up was under way queues up; it told nothing new, and each would cost another.
-    } while (ring !== null && ring.sentAt < turn.seenAt);
+    } while (ring?.type === 'look' && ring.sentAt < turn.seenAt);
+    if (ring?.type === 'leave') {
+      hook.dispose();
+      return { kind: 'dismissed', wakeUps };
+    }
   }
 }
 

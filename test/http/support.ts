@@ -54,6 +54,7 @@ export function noted(): Runs & { readonly rung: string[] } {
       rung.push(id);
       return 'rung';
     },
+    async dismiss() {},
     async replace() {},
   };
 }

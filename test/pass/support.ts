@@ -42,12 +42,18 @@ export async function until<T>(what: string, look: () => T | Promise<T>): Promis
 export class NotedRuns implements Runs {
   readonly rung: string[] = [];
   readonly replaced: string[] = [];
+  readonly dismissed: string[] = [];
   /** What becomes of the next rings. */
   answer: () => Promise<'rung' | 'started'> = async () => 'started';
 
   ring(id: string): Promise<'rung' | 'started'> {
     this.rung.push(id);
     return this.answer();
+  }
+
+  async dismiss(id: string): Promise<void> {
+    this.dismissed.push(id);
+    await this.answer();
   }
 
   async replace(id: string): Promise<void> {
@@ -68,7 +74,7 @@ export interface Process {
   readonly base: Base;
   readonly runs: NotedRuns;
   /** A pass that ends when told to, or after `windowMs`. */
-  pass(windowMs?: number): { readonly report: Promise<PassReport>; end(): void };
+  pass(windowMs?: number, deploymentId?: string): { readonly report: Promise<PassReport>; end(): void };
 }
 
 export async function openWorld({
@@ -118,9 +124,15 @@ export async function openWorld({
       return {
         base,
         runs,
-        pass(windowMs = 20_000) {
+        pass(windowMs = 20_000, deploymentId) {
           const over = new AbortController();
-          const report = runPass({ parts, runs, windowMs, signal: over.signal });
+          const report = runPass({
+            parts,
+            runs,
+            windowMs,
+            signal: over.signal,
+            ...(deploymentId === undefined ? {} : { deploymentId }),
+          });
           report.catch(() => undefined);
           onEnd(async () => {
             over.abort();
