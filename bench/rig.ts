@@ -9,6 +9,7 @@ import { createOrchestrator, type Orchestrator, withAccounts } from '../src/comp
 import { parseConfig } from '../src/config/index.js';
 import { type DevinCloud, type SessionView, startDevinCloud } from '../src/emulator/devin/index.js';
 import { startVercelCloud, type VercelCloud } from '../src/emulator/vercel/index.js';
+import { cloudEnvironment } from '../src/emulator/world/environment.js';
 import type { Clock } from '../src/ports/clock.js';
 import type { Transition } from '../src/runtime/drive.js';
 import { rewriteFetch, sandboxName } from '../src/sandbox/index.js';
@@ -53,13 +54,7 @@ export async function startRig(
   const sandboxFetch = rewriteFetch(vercel.url);
   const parsed = parseConfig(
     {
-      DEVIN_API_URL: devin.url,
-      DEVIN_OUTPOSTS_TOKEN: devin.token,
-      DEVIN_OUTPOST_ID: devin.outpostId,
-      DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
-      VERCEL_TOKEN: vercel.token,
-      VERCEL_TEAM_ID: vercel.teamId,
-      VERCEL_PROJECT_ID: vercel.projectId,
+      ...cloudEnvironment(devin, vercel),
       DATABASE_URL: `file:${join(dir, 'outposts.db')}`,
       MAX_CONCURRENT: '100',
     },

@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url';
 import { format } from 'node:util';
 import { z } from 'zod';
 import { ageOf } from '../build/output.js';
-import { readEnvironment } from '../config/index.js';
 import { RefusedError } from '../errors.js';
 import { announceStop, processTime } from '../process.js';
 import { type Listening, listen } from './listen.js';
@@ -22,7 +21,7 @@ import type { PreviewOptions } from './preview-options.js';
 import { settleCronSecret } from './preview-secret.js';
 import { refuse } from './start.js';
 import { createTerminal, type Terminal } from './terminal.js';
-import { joinWorld } from './world.js';
+import { settleEnvironment } from './world.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What a preview keeps, in the current directory. */
@@ -45,7 +44,8 @@ export async function runPreview(options: PreviewOptions): Promise<number> {
   try {
     const output = options.output ?? join(ROOT, '.vercel/output');
     await checkAge(output, terminal);
-    await settleEnvironment(options);
+    const env = await settleEnvironment(options.world);
+    process.env.DATABASE_URL = env.DATABASE_URL?.trim() || DATABASE;
     await serve(options, output, terminal);
     return 0;
   } catch (error) {
@@ -63,15 +63,6 @@ async function checkAge(output: string, terminal: Terminal): Promise<void> {
     terminal.log(
       'warning: the sources have changed since this was built; npm run build:vercel builds it anew',
     );
-}
-
-/** The functions read their settings from the process's environment, as on the platform. */
-async function settleEnvironment({ world }: PreviewOptions): Promise<void> {
-  const env = readEnvironment({ env: process.env, directory: process.cwd() });
-  Object.assign(process.env, env, world === undefined ? {} : await joinWorld(env, world));
-  process.env.DATABASE_URL = env.DATABASE_URL?.trim() || DATABASE;
-  // `vercel env pull` writes it, and this is not Vercel.
-  delete process.env.VERCEL;
 }
 
 async function serve(options: PreviewOptions, output: string, terminal: Terminal): Promise<void> {

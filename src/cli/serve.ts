@@ -7,7 +7,6 @@
  * loopback: what may be reached from outside is a proxy's business.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { readEnvironment } from '../config/index.js';
 import { type Deployment, deployment } from '../deployment.js';
 import { messageOf } from '../errors.js';
 import { createControlApp } from '../http/app.js';
@@ -21,7 +20,7 @@ import { listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { refuse, runIn } from './start.js';
 import { createTerminal, type Terminal } from './terminal.js';
-import { ConfigError, joinWorld, realClouds, runningWorld } from './world.js';
+import { ConfigError, realClouds, runningWorld, settleEnvironment } from './world.js';
 
 /** How long running work may take to end, by the wall. */
 const SETTLE_MS = 10_000;
@@ -43,10 +42,7 @@ export async function runServe(options: ServeOptions): Promise<number> {
     tty: false,
   });
   try {
-    const env = readEnvironment({ env: process.env, directory: process.cwd() });
-    Object.assign(process.env, env, world === undefined ? {} : await joinWorld(env, world));
-    // `vercel env pull` writes it, and this is not Vercel.
-    delete process.env.VERCEL;
+    await settleEnvironment(world);
     await serve(options, terminal);
     return 0;
   } catch (error) {

@@ -2,7 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, type Environment, type Problem, parseConfig } from '../config/index.js';
+import {
+  type Config,
+  type Environment,
+  type Problem,
+  parseConfig,
+  readEnvironment,
+} from '../config/index.js';
 import type { SessionControl } from '../emulator/devin/index.js';
 import {
   type AttachedWorld,
@@ -114,10 +120,22 @@ export async function runningWorld(env: Environment, url: string): Promise<Surro
 }
 
 /**
+ * Makes the settings of `.env`, and of a running world, the environment of this process, where the parts that it
+ * hosts read them.
+ */
+export async function settleEnvironment(world: string | undefined): Promise<Environment> {
+  const env = readEnvironment({ env: process.env, directory: process.cwd() });
+  Object.assign(process.env, env, world === undefined ? {} : await joinWorld(env, world));
+  // `vercel env pull` writes it, and this is not Vercel.
+  delete process.env.VERCEL;
+  return env;
+}
+
+/**
  * Makes this process one that serves a running world: on its clock, with its clouds behind `fetch`. To be done
  * before anything else is loaded. Answers what the environment needs.
  */
-export async function joinWorld(env: Environment, url: string): Promise<Environment> {
+async function joinWorld(env: Environment, url: string): Promise<Environment> {
   const world = await attached(env, url);
   redirectProcess(world.vercelUrl);
   settleProcessTime({ clock: world.worldClock, speed: world.clock.speed });

@@ -18,6 +18,7 @@ import { createDeployment } from '../../src/deployment.js';
 import type { Step } from '../../src/emulator/devin/index.js';
 import { startDevinCloud } from '../../src/emulator/devin/index.js';
 import { startVercelCloud } from '../../src/emulator/vercel/index.js';
+import { cloudEnvironment } from '../../src/emulator/world/environment.js';
 import { createControlApp } from '../../src/http/app.js';
 import { assemble } from '../../src/parts.js';
 import { runPass } from '../../src/pass/pass.js';
@@ -63,13 +64,7 @@ export async function liveADay(options: {
   settleProcessTime({ clock, speed: 1 });
   const cronSecret = 'only-for-tests-0123456789';
   Object.assign(process.env, {
-    DEVIN_API_URL: devin.url,
-    DEVIN_OUTPOSTS_TOKEN: devin.token,
-    DEVIN_OUTPOST_ID: devin.outpostId,
-    DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
-    VERCEL_TOKEN: vercel.token,
-    VERCEL_TEAM_ID: vercel.teamId,
-    VERCEL_PROJECT_ID: vercel.projectId,
+    ...cloudEnvironment(devin, vercel),
     DATABASE_URL: `file:${join(dir, 'outposts.db')}`,
     CRON_SECRET: cronSecret,
     ...options.env,

@@ -16,6 +16,7 @@ import {
   type VercelCloud,
   type VercelCloudOptions,
 } from '../../src/emulator/vercel/index.js';
+import { cloudEnvironment } from '../../src/emulator/world/environment.js';
 import type { ActorRow } from '../../src/ports/store.js';
 import type { Transition } from '../../src/runtime/drive.js';
 import { rewriteFetch, sandboxName } from '../../src/sandbox/index.js';
@@ -81,13 +82,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   onEnd(() => devin.close());
   const databaseUrl = `file:${join(dir, 'outposts.db')}`;
   const env = {
-    DEVIN_API_URL: devin.url,
-    DEVIN_OUTPOSTS_TOKEN: devin.token,
-    DEVIN_OUTPOST_ID: devin.outpostId,
-    DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
-    VERCEL_TOKEN: vercel.token,
-    VERCEL_TEAM_ID: vercel.teamId,
-    VERCEL_PROJECT_ID: vercel.projectId,
+    ...cloudEnvironment(devin, vercel),
     DATABASE_URL: databaseUrl,
     ...options.env,
   };

@@ -16,6 +16,7 @@ import {
 } from '../devin/index.js';
 import { startVercelCloud, type VercelCloud, type VercelCloudOptions } from '../vercel/index.js';
 import { type Demo, runDemo } from './demo.js';
+import { cloudEnvironment } from './environment.js';
 import type { ClockSpec, WorldInfo } from './info.js';
 
 export { sweepAbandonedWorlds } from './abandoned.js';
@@ -85,15 +86,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     devinUrl: devin.url,
     vercelUrl: vercel.url,
     clock,
-    env: {
-      DEVIN_API_URL: devin.url,
-      DEVIN_OUTPOSTS_TOKEN: devin.token,
-      DEVIN_OUTPOST_ID: devin.outpostId,
-      DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
-      VERCEL_TOKEN: vercel.token,
-      VERCEL_TEAM_ID: vercel.teamId,
-      VERCEL_PROJECT_ID: vercel.projectId,
-    },
+    env: cloudEnvironment(devin, vercel),
   };
   return {
     ...info,
