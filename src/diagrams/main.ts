@@ -1,0 +1,37 @@
+/**
+ * Draws the machines, or with `--check` says which drawings they have outgrown.
+ *
+ *     node --import tsx src/diagrams/main.ts [--check]
+ *
+ * Runs in the project's directory. Exit codes: 1 when a file differs under
+ * `--check`, which writes nothing.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { COMMAND, documents } from './documents.js';
+
+const { check } = parseArgs({ options: { check: { type: 'boolean', default: false } } }).values;
+
+for (const { path, text } of documents()) {
+  const current = read(path);
+  const wanted = text(current);
+  if (current === wanted) continue;
+  if (check) {
+    console.error(`${path} is not what the machine gives; mend it with: ${COMMAND}`);
+    process.exitCode = 1;
+  } else {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, wanted);
+    console.log(`${path} written`);
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
