@@ -36,7 +36,7 @@ const MOST_SLEEP_MS = 10 * 60_000;
 /** Another driver usually needs no longer than this; after `SHORT_MS` of that the end of its lease is awaited. */
 const BUSY_MS = 500;
 /** How far the clocks of those that ring may be behind. A ring that is missed all the same leaves the row due. */
-const SKEW_MS = 2_000;
+const SKEW_MS = 500;
 /** Pauses after trouble. */
 const TROUBLE_MS = 15_000;
 const REFUSED_MS = 60_000;
