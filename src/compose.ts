@@ -55,8 +55,8 @@ export interface Orchestrator {
 
 export async function createOrchestrator(options: ComposeOptions): Promise<Orchestrator> {
   const { config } = options;
-  // A wait is held on every remote, so its end is told to us at once.
-  const told = { ...config, unheardProbeIntervalMs: config.probeIntervalMs };
+  // A wait is held on every remote, so its end is told to us at once, and no doorbell has to be rung.
+  const told = { ...config, unheardProbeIntervalMs: config.probeIntervalMs, publicUrl: null };
   const base = await openBase({ ...options, config: told });
   try {
     return wire(assemble(base), options);

@@ -8,7 +8,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { format } from 'node:util';
 import { z } from 'zod';
 import { ageOf } from '../build/output.js';
 import { RefusedError } from '../errors.js';
@@ -20,7 +19,7 @@ import { createOutputServer, type OutputServer } from './output-server.js';
 import type { PreviewOptions } from './preview-options.js';
 import { settleCronSecret } from './preview-secret.js';
 import { refuse } from './start.js';
-import { createTerminal, type Terminal } from './terminal.js';
+import { createTerminal, speakThrough, type Terminal } from './terminal.js';
 import { settleEnvironment } from './world.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -100,8 +99,7 @@ async function load(output: string, { url }: Listening, terminal: Terminal): Pro
   if (secret.path !== null) terminal.log(`the secret of /api/cron is in ${secret.path}`);
 
   const log = (line: string) => terminal.log(line);
-  for (const name of ['debug', 'error', 'info', 'log', 'warn'] as const)
-    console[name] = (...args: unknown[]) => log(format(...args));
+  speakThrough(terminal);
   const engine = await openEngine(process.env.WORKFLOW_LOCAL_DATA_DIR || join(HOME, 'workflow-data'));
   const functions = await loadFunctions(output, log);
   const server = await createOutputServer({ output, functions, url, cronSecret: secret.value, log });

@@ -72,9 +72,16 @@ export function createProgram(
         .default('workflow'),
     )
     .addOption(
-      new Option('--port <n>', 'port of the page and of the doorbell; 0 = any free one').argParser(
-        wholeNumber(0, 65_535),
-      ),
+      new Option(
+        '--port <n>',
+        'port of health and doorbell, and of the page unless PUBLIC_URL is set; 0 = any free one',
+      ).argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option(
+        '--page-port <n>',
+        'port of the page where PUBLIC_URL is set; any free one unless given',
+      ).argParser(wholeNumber(0, 65_535)),
     )
     .option('--json', 'print JSON lines', false)
     .addOption(new Option('--world <url>', 'serve an embedded world that runs already').argParser(loopback))

@@ -16,10 +16,10 @@ import type { Runs } from '../ports/runs.js';
 import { announceStop, stopping } from '../process.js';
 import { workflowRuns } from '../workflows/runs.js';
 import { type Engine, startEngine } from './engine.js';
-import { listen } from './listen.js';
+import { type Listening, listen } from './listen.js';
 import type { ServeOptions } from './serve-options.js';
 import { refuse, runIn } from './start.js';
-import { createTerminal, type Terminal } from './terminal.js';
+import { createTerminal, speakThrough, type Terminal } from './terminal.js';
 import { ConfigError, realClouds, runningWorld, settleEnvironment } from './world.js';
 
 /** How long running work may take to end, by the wall. */
@@ -61,14 +61,23 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
   });
+  speakThrough(terminal);
   const runs = workflowRuns();
-  const page = await listen(createControlApp({ deployment: host, runs }).fetch, options.port ?? port);
+  const listening: Listening[] = [];
   const running: Promise<unknown>[] = [];
   let engine: Engine | null = null;
   try {
-    terminal.log(`page: ${page.url}`);
+    // Before anybody can ring: a ring wakes a run of this engine.
     engine = await startEngine(databaseUrl);
-    terminal.log('serving');
+    const { publicUrl } = host.config.config;
+    const isPublic = publicUrl?.startsWith('https:') ?? false;
+    const apps = { deployment: host, runs };
+    listening.push(await listen(createControlApp({ ...apps, page: !isPublic }).fetch, options.port ?? port));
+    // What a proxy passes on must not be the page: nobody can tell then who asks for it.
+    if (isPublic)
+      listening.push(await listen(createControlApp({ ...apps, page: true }).fetch, options.pagePort ?? 0));
+    if (isPublic) terminal.log(`doorbell: ${listening[0]?.url}, to be passed on from ${publicUrl}`);
+    terminal.log(`page: ${listening.at(-1)?.url}`);
     running.push(keepPassing(host, runs, terminal));
     await asked;
     terminal.log('stopping');
@@ -77,7 +86,7 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
     announceStop();
     const settled = Promise.allSettled([...running, engine?.close()]);
     await Promise.race([settled, pause(SETTLE_MS, undefined, { ref: false })]);
-    await page.close();
+    for (const each of listening) await each.close();
     await host.base().then(
       ({ store }) => store.close(),
       () => undefined,

@@ -6,6 +6,7 @@
  * that goes away (`| head`) ends the printing, not the program.
  */
 import type { Writable } from 'node:stream';
+import { format } from 'node:util';
 import { createLogUpdate } from 'log-update';
 import { inWords } from '../dashboard/lifecycle.js';
 import type { FleetView } from '../dashboard/view.js';
@@ -51,6 +52,12 @@ export function createTerminal(options: TerminalOptions): Terminal {
   };
   if (options.json) return jsonTerminal(options, print);
   return (options.tty ?? stream.isTTY) ? liveTerminal(options, () => open) : plainTerminal(options, print);
+}
+
+/** What libraries print in this process becomes lines of the terminal: plain ones, or JSON. */
+export function speakThrough(terminal: Terminal): void {
+  for (const name of ['debug', 'error', 'info', 'log', 'warn'] as const)
+    console[name] = (...args: unknown[]) => terminal.log(format(...args));
 }
 
 function liveTerminal(

@@ -10,7 +10,14 @@ import { doorbellRoute } from './doorbell.js';
 import { createHealth } from './health.js';
 import { localPage } from './local-page.js';
 
-export function createControlApp(surroundings: { deployment: Deployment; runs: Runs }): Hono {
+export interface ControlAppDeps {
+  readonly deployment: Deployment;
+  readonly runs: Runs;
+  /** Whether who asks directly gets the operator's page; never on Vercel. */
+  readonly page?: boolean;
+}
+
+export function createControlApp({ page = true, ...surroundings }: ControlAppDeps): Hono {
   const { deployment } = surroundings;
   const app = new Hono();
   const healthAt = createHealth(deployment);
@@ -22,7 +29,7 @@ export function createControlApp(surroundings: { deployment: Deployment; runs: R
     return health.status === 'unready' ? c.json(health, 503, { 'Retry-After': '10' }) : c.json(health);
   });
   app.route('/api/sessions', doorbellRoute(surroundings));
-  if (!deployment.onVercel)
+  if (page && !deployment.onVercel)
     app.route('/', localPage({ ...surroundings, health: () => healthAt(Date.now()) }));
   return app;
 }

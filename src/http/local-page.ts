@@ -18,7 +18,7 @@ import type { DeploymentHealth } from './health.js';
 
 /** How often the page is drawn anew, by the wall. */
 const REFRESH_MS = 1_000;
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+const FORWARDED = /^(forwarded|via|x-real-ip|x-forwarded-.*|cf-.*|true-client-ip)$/;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 export interface LocalPageDeps {
@@ -72,7 +72,7 @@ export function localPage({ deployment, runs, health }: LocalPageDeps): Hono {
 
 /** The Host of a request that names this machine and came straight from it; else null. */
 function directHost(c: Context): string | null {
-  if (FORWARDED.some((name) => c.req.header(name) !== undefined)) return null;
+  if (Object.keys(c.req.header()).some((name) => FORWARDED.test(name))) return null;
   const host = c.req.header('host')?.toLowerCase() ?? '';
   return LOOPBACK.includes(host.replace(/:\d{1,5}$/, '')) ? host : null;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Step } from '../../src/emulator/devin/index.js';
 import { startChild, startOpenWorld } from '../e2e/child.js';
 import { diskOf, WRITE } from '../e2e/stage.js';
-import { temporaryDirectory, until, worksAt } from '../e2e/support.js';
+import { onEnd, temporaryDirectory, until, worksAt } from '../e2e/support.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import {
   CRON_SECRET,
@@ -89,3 +89,31 @@ test('the workflow engine on SQLite -> refused, with the engine that can', async
   expect(child.output()).toMatch(/DATABASE_URL/);
   expect(child.output()).toMatch(/--engine poller/);
 });
+
+test('three servers at once on an empty database, which then restarts -> all go on, and a session is served to its end', async () => {
+  const own = await startPostgres();
+  onEnd(() => own.close());
+  const world = await startOpenWorld({ speed: SPEED });
+  const env = { CRON_SECRET, PUBLIC_URL: 'https://outposts.example.com' };
+  const servers = await Promise.all(
+    [1, 2, 3].map(() => startChild(world, own.url, { command: 'serve', env })),
+  );
+  for (const server of servers) await server.up();
+
+  world.devin.startSession({ id: 'devin-one', script: sleeper });
+  await world.devin.until('devin-one', worksAt(1), WAIT_MS);
+  await own.restart();
+  await seeThrough(world, 'devin-one');
+  await expectServedToTheEnd(world, own.url, ['devin-one']);
+
+  const said = (name: string) =>
+    servers[0]?.lines.find(({ text }) => text?.startsWith(`${name}: `))?.text?.match(/http:\S+\d/)?.[0];
+  const statusOf = async (url = '') => (await fetch(url, { headers: { host: 'localhost' } })).status;
+  expect(await statusOf(said('doorbell'))).toBe(404);
+  expect(await statusOf(said('page'))).toBe(200);
+  expect(servers.flatMap(({ lines }) => lines).filter(({ type }) => type === 'noJson')).toEqual([]);
+  for (const server of servers) {
+    server.signal('SIGTERM');
+    expect(await server.ended()).toBe(0);
+  }
+}, 300_000);
