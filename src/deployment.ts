@@ -61,7 +61,7 @@ export function createDeployment(env: Environment): Deployment {
   const log = (line: string) => console.log(line);
   const open = async () =>
     openBase({
-      config: usable(config),
+      config: usable(config, onVercel ? env.VERCEL_ENV : undefined),
       clock,
       log,
       storeOptions: {
@@ -88,14 +88,22 @@ export function createDeployment(env: Environment): Deployment {
   };
 }
 
-/** @throws RefusedError that names every setting that is wrong. */
-function usable(result: ConfigResult): Config & { readonly accounts: NonNullable<Config['accounts']> } {
+/**
+ * @throws RefusedError that names every setting that is wrong; and off production, where a database is often the
+ * same: opening it there would bring its schema to what that branch knows.
+ */
+function usable(
+  result: ConfigResult,
+  vercelEnv: string | undefined,
+): Config & { readonly accounts: NonNullable<Config['accounts']> } {
   if (result.kind === 'problems') {
     const [first] = result.problems;
     throw new RefusedError(`the settings have problems:\n${describeProblems(result.problems)}`, {
       setting: first?.variable ?? 'the environment',
     });
   }
+  if (vercelEnv !== undefined && vercelEnv !== 'production')
+    throw new RefusedError('only a production deployment opens the database', { setting: 'VERCEL_ENV' });
   const { accounts } = result.config;
   if (accounts === null) throw new RefusedError('there are no accounts', { setting: 'DEVIN_OUTPOSTS_TOKEN' });
   return { ...result.config, accounts };

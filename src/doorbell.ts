@@ -10,10 +10,10 @@ import { BugError } from './errors.js';
 import type { Doorbell } from './ports/sandbox.js';
 
 export interface Doorbells {
-  /** Letters, digits, `-` and `_`. */
+  /** The episode, a dot, and 43 letters, digits, `-` or `_`. */
   keyOf(sessionId: string, episode: number): string;
-  /** Compares in constant time. */
-  isKeyOf(sessionId: string, episode: number, given: string): boolean;
+  /** The episode of a key that is one of the session's; null when it is none. Compares in constant time. */
+  episodeOf(sessionId: string, given: string): number | null;
   urlOf(sessionId: string): string;
   /** What the vm of an episode is given. */
   doorbellOf(sessionId: string, episode: number): Doorbell;
@@ -25,18 +25,20 @@ export function createDoorbell({ secret, baseUrl }: { secret: string; baseUrl: s
   const derived = Buffer.from(hkdfSync('sha256', secret, '', 'doorbell', 32));
   const base = baseUrl.replace(/\/+$/, '');
 
-  const keyOf = (sessionId: string, episode: number) =>
-    createHmac('sha256', derived)
-      .update(JSON.stringify([sessionId, episode]))
-      .digest('base64url');
+  const keyOf = (sessionId: string, episode: number) => {
+    const mac = createHmac('sha256', derived).update(JSON.stringify([sessionId, episode]));
+    return `${episode}.${mac.digest('base64url')}`;
+  };
   const urlOf = (sessionId: string) => `${base}/api/sessions/${encodeURIComponent(sessionId)}/doorbell`;
 
   return {
     keyOf,
-    isKeyOf(sessionId, episode, given) {
+    episodeOf(sessionId, given) {
+      const episode = Number(/^(\d{1,9})\./.exec(given)?.[1] ?? Number.NaN);
+      if (!Number.isInteger(episode)) return null;
       const expected = Buffer.from(keyOf(sessionId, episode));
       const actual = Buffer.from(given);
-      return actual.length === expected.length && timingSafeEqual(actual, expected);
+      return actual.length === expected.length && timingSafeEqual(actual, expected) ? episode : null;
     },
     urlOf,
     doorbellOf: (sessionId, episode) => ({ url: urlOf(sessionId), key: keyOf(sessionId, episode) }),

@@ -11,7 +11,7 @@ import { restore } from './runtime/saved.js';
 /** Sessions that one view carries. */
 const SHOWN = 200;
 /** Sessions at rest are many and stay for weeks: the others are shown before them. */
-const RESTING = ['released.resting', 'lost', 'ended'];
+export const RESTING = ['released.resting', 'lost', 'ended'];
 
 export interface ViewSource {
   readonly store: Store;

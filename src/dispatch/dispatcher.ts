@@ -24,6 +24,8 @@ export interface DispatcherDeps {
   readonly pollIntervalMs: number;
   random(): number;
   log?(line: string): void;
+  /** Whether new sessions may be begun now; always, unless given. Asked before each look. */
+  mayGrant?(): boolean;
   /** Hears of each complete look. */
   onLook?(): void;
 }
@@ -91,7 +93,8 @@ export class Dispatcher {
       this.#hinted = false;
       let pauseMs = pollIntervalMs;
       try {
-        const look = looker.look(AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]), !this.#draining);
+        const grant = !this.#draining && (this.#deps.mayGrant?.() ?? true);
+        const look = looker.look(AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]), grant);
         this.#look = look.catch(() => undefined);
         await look;
         if (this.#problem !== null) this.#deps.log?.('the queue can be read again');

@@ -11,8 +11,9 @@ import type { Problem } from '../config/index.js';
 import type { Deployment } from '../deployment.js';
 import { messageOf, RefusedError, TransientError } from '../errors.js';
 import { assemble, type Parts } from '../parts.js';
-import { LAST_LOOK } from '../pass/pass.js';
+import { LAST_LOOK, LAST_PROBLEM } from '../pass/pass.js';
 import { restore } from '../runtime/saved.js';
+import { RESTING } from '../view.js';
 
 export interface DeploymentHealth {
   /** `ok`: sessions are served. `attention`: they are, and something is to be mended. `unready`: they are not. */
@@ -40,6 +41,8 @@ const CHOSEN = ['VERCEL_PLAN', 'PUBLIC_URL'];
 
 interface Seen {
   readonly lastLookAt: number | null;
+  /** What keeps passes from their work; one of `problems` then. */
+  readonly passProblem: string | null;
   readonly problems: readonly string[];
   readonly notes: readonly string[];
 }
@@ -69,40 +72,59 @@ async function deploymentHealth(deployment: Deployment, now: number): Promise<De
     lastLook: seen.lastLookAt === null ? null : new Date(seen.lastLookAt).toISOString(),
     chart: SESSION_VERSION,
   });
-  const nothing = { lastLookAt: null, notes: [] };
+  const nothing = { lastLookAt: null, passProblem: null, notes: [] };
   if (config.kind === 'problems')
     return answer('unready', { ...nothing, problems: config.problems.map(sentence) });
   try {
     const seen = await inTime(deployment.base().then((base) => look(assemble(base))));
     const stale = seen.lastLookAt === null || now - seen.lastLookAt > LOOK_STALE_MS;
-    if (stale)
-      return answer('unready', { ...seen, problems: [silence(seen.lastLookAt, onVercel), ...seen.problems] });
+    if (stale) {
+      // A pass that says what is wrong was called: then the cron is not missing.
+      const why = seen.passProblem === null ? [silence(seen.lastLookAt, onVercel)] : [];
+      return answer('unready', { ...seen, problems: [...why, ...seen.problems] });
+    }
     return answer(seen.problems.length + advice.length > 0 ? 'attention' : 'ok', seen);
   } catch (error) {
-    return answer('unready', { ...nothing, problems: [`${reasonOf(error)}`] });
+    deployment.log(`health: ${messageOf(error)}`);
+    return answer('unready', { ...nothing, problems: [reasonOf(error)] });
   }
 }
 
 async function look(parts: Parts): Promise<Seen> {
   const { store, kind } = parts;
-  const [lastLook, counts, newer, deaf] = await Promise.all([
+  const [lastLook, saidByPass, refused, counts, newer, deaf] = await Promise.all([
     store.setting(LAST_LOOK),
+    store.setting(LAST_PROBLEM),
+    refusedSettings(parts),
     store.counts(kind.name),
     store.newerThan(kind.name, kind.version),
     isDeaf(parts),
   ]);
-  const problems: string[] = [];
+  const passProblem = saidByPass || null;
+  const problems: string[] = passProblem === null ? [] : [passProblem];
+  if (refused.length > 0)
+    problems.push(`sessions wait for what is refused to be mended: ${refused.join(', ')}`);
   if (newer.rows > 0)
     problems.push(
       `${newer.rows} sessions were saved by a newer version of this program (chart ${newer.needs}, this one is ${kind.version}) and are left alone: deploy the newer version again`,
     );
-  if (counts.quarantined > 0) problems.push(`${counts.quarantined} sessions are set aside: see the page`);
+  if (counts.quarantined > 0)
+    problems.push(
+      `${counts.quarantined} sessions are set aside and keep what they hold: the log says why. The page has Retry: npm run serve on a machine of yours, with the same DATABASE_URL, shows it`,
+    );
   const notes = deaf
     ? [
         'no doorbell is heard from the sandboxes, so each is looked at more often: if Deployment Protection is on, let /api/sessions through, or set PUBLIC_URL to an address that is open. Sessions with a restricted network ring only if DOORBELL_FOR_RESTRICTED or their allow list says so',
       ]
     : [];
-  return { lastLookAt: lastLook === null ? null : Number(lastLook), problems, notes };
+  return { lastLookAt: lastLook === null ? null : Number(lastLook), passProblem, problems, notes };
+}
+
+/** Settings that sessions at work found refused, by name. */
+async function refusedSettings({ store, kind }: Parts): Promise<string[]> {
+  const rows = await store.foremost(kind.name, RESTING, SAMPLE);
+  const named = rows.flatMap(({ problem }) => /\(([A-Z][^()]*)\)$/.exec(problem ?? '')?.[1] ?? []);
+  return unique(named).sort();
 }
 
 /** Whether there is a doorbell to ring, and none of the vms that had time to has rung it. */
@@ -130,10 +152,11 @@ function silence(lastLookAt: number | null, onVercel: boolean): string {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof RefusedError) return `${messageOf(error)} (see ${error.setting})`;
+  // Anybody may read this: which setting, and no word of what it is set to.
+  if (error instanceof RefusedError) return `${error.setting} is refused: the log says why`;
   if (error instanceof TransientError)
-    return `DATABASE_URL: ${messageOf(error)}. Sessions go on by themselves once the database answers`;
-  return messageOf(error);
+    return 'DATABASE_URL: the database cannot be reached. Sessions go on by themselves once it answers';
+  return 'something is wrong here: the log says what';
 }
 
 const isChosen = ({ variable }: Problem) => CHOSEN.includes(variable);

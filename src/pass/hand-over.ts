@@ -40,12 +40,38 @@ export class HandOver {
   readonly #rung = new Map<string, { rev: number; firstAt: number; lastAt: number }>();
   readonly #waiting = new Map<string, Cause>();
   readonly #handing = new Map<string, Promise<void>>();
+  #asking: Promise<void> | null = null;
   #closed = false;
-  #troubled = false;
+  /** What keeps runs from being rung, in words; null when the last ring got through. */
+  #problem: string | null = null;
 
   constructor(deps: HandOverDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
+  }
+
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /**
+   * Whether runs can be rung, as far as is known: while they cannot, nothing is to be claimed for them. Asks the
+   * engine when the last answer was trouble, for the next time.
+   */
+  mayBegin(): boolean {
+    if (this.#problem === null) return true;
+    void this.ask();
+    return false;
+  }
+
+  /** Asks the engine whether it can be reached. */
+  async ask(): Promise<void> {
+    this.#asking ??= this.#deps.runs.answers().then((answers) => {
+      this.#asking = null;
+      if (answers) this.#problem = null;
+      else this.#problem ??= 'the workflow engine cannot be reached';
+    });
+    await this.#asking;
   }
 
   /** The pass took the actor to another state. */
@@ -98,12 +124,12 @@ export class HandOver {
     try {
       const rev = (await this.#deps.store.read(id))?.rev;
       if (rev !== undefined) await this.#ring(id, rev, cause);
-      this.#troubled = false;
+      this.#problem = null;
     } catch (error) {
       this.#rung.delete(id);
       // One line for all that an engine or a store that is away lets down.
-      if (!this.#troubled) this.#deps.log(messageOf(error));
-      this.#troubled = true;
+      if (this.#problem === null) this.#deps.log(messageOf(error));
+      this.#problem = 'sessions cannot be handed to their runs: the workflow engine is away';
     }
   }
 

@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Looker } from '../dispatch/look.js';
-import { messageOf } from '../errors.js';
+import { messageOf, TransientError } from '../errors.js';
 import { createLooker, createSweeper, type Parts } from '../parts.js';
 import type { Runs } from '../ports/runs.js';
 import type { Store } from '../ports/store.js';
@@ -38,6 +38,8 @@ export type PassReport =
 
 /** The setting that holds when a pass last looked at the queue, in milliseconds of the wall. */
 export const LAST_LOOK = 'last-look';
+/** The setting that holds what keeps passes from their work, in words; empty: nothing. */
+export const LAST_PROBLEM = 'pass-problem';
 
 /** A pass looks for this long, and has settled when the next one is due. */
 export const WINDOW_MS = 57_000;
@@ -45,6 +47,10 @@ export const WINDOW_MS = 57_000;
 /** A row is missing when two looks of one pass have not seen it: whatever the setting says, a pass has two. */
 const MOST_BETWEEN_LOOKS_MS = WINDOW_MS / 2;
 const NOTE_EVERY_MS = 20_000;
+const NOTE_PROBLEM_EVERY_MS = 3_000;
+/** A pass that cannot reach the store at its start. */
+const TRIES = 3;
+const TRY_AGAIN_MS = 1_000;
 /** The sweep is due this long after the last one began, whichever pass that was. */
 const SWEEP_EVERY_MS = 55_000;
 const TRY_SWEEP_EVERY_MS = 10_000;
@@ -65,11 +71,11 @@ export async function runPass(options: PassOptions): Promise<PassReport> {
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
   try {
-    if (!(await becomeLeader(store, owner, over.signal))) return { kind: 'overlapped' };
+    if (!(await patiently(() => becomeLeader(store, owner, over.signal)))) return { kind: 'overlapped' };
     const stepDown = keepLeading(store, owner, end);
     let settle: () => Promise<string | null>;
     try {
-      await takeOver(parts, runs, deploymentId);
+      await takeOver(parts, runs, deploymentId, over.signal);
       settle = await startLooking(parts, runs, owner, over.signal);
       await aborted(over.signal);
     } finally {
@@ -120,14 +126,20 @@ async function startLooking(
     pollIntervalMs: Math.min(config.pollIntervalMs, MOST_BETWEEN_LOOKS_MS),
     random: Math.random,
     log,
+    mayGrant: () => handOver.mayBegin(),
     onLook: noteLooks(store),
   });
+  const problem = () => dispatcher.problem ?? handOver.problem;
+  const noteProblem = problemNoter(store, problem);
 
-  await looker.learnActors();
+  await Promise.all([looker.learnActors(), handOver.ask()]);
   void dispatcher.run();
   const polling = dispatcher.looked.then(() => poller.run());
+  const noting = setInterval(noteProblem, NOTE_PROBLEM_EVERY_MS);
   const sweeping = dispatcher.looked.then(() => keepSweeping(parts, looker, poller, over));
   return async () => {
+    clearInterval(noting);
+    noteProblem();
     dispatcher.stop();
     const settled = (async () => {
       await poller.stop(SETTLE_MS.drives);
@@ -140,7 +152,7 @@ async function startLooking(
       pause(SETTLE_MS.most, undefined, { signal: enough.signal }).catch(() => undefined),
     ]);
     enough.abort();
-    return dispatcher.problem;
+    return problem();
   };
 }
 
@@ -155,6 +167,31 @@ async function keepSweeping(parts: Parts, looker: Looker, poller: Poller, over: 
       if (!over.aborted) parts.log(`the sweep failed: ${messageOf(error)}`);
     }
     await pause(TRY_SWEEP_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
+  }
+}
+
+/** Tells health what stands in the way, whenever it changes. */
+function problemNoter(store: Store, problem: () => string | null): () => void {
+  let noted: string | null | undefined;
+  return () => {
+    const now = problem();
+    if (now === noted) return;
+    noted = now;
+    store.writeSetting(LAST_PROBLEM, now ?? '').catch(() => {
+      noted = undefined;
+    });
+  };
+}
+
+/** A connection that broke while nobody used it costs a moment, not a minute. */
+async function patiently<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof TransientError) || tries === TRIES) throw error;
+      await pause(TRY_AGAIN_MS);
+    }
   }
 }
 

@@ -15,22 +15,39 @@ export const DRIVING = 'driving-deployment';
 const CONCURRENCY = 8;
 const PAGE = 500;
 
-/** `deploymentId` null: this is no deployment among others. A run that could not be asked is asked by the next pass. */
-export async function takeOver(parts: Parts, runs: Runs, deploymentId: string | null): Promise<void> {
+/**
+ * Resolves with the work under way, once it is known whose runs are to leave: what this pass starts stays.
+ * `deploymentId` null: this is no deployment among others. What fails is done by the next pass.
+ */
+export async function takeOver(
+  parts: Parts,
+  runs: Runs,
+  deploymentId: string | null,
+  over: AbortSignal,
+): Promise<{ readonly done: Promise<void> }> {
   const { store, log } = parts;
-  if (deploymentId === null || (await store.setting(DRIVING)) === deploymentId) return;
+  if (deploymentId === null || (await store.setting(DRIVING)) === deploymentId)
+    return { done: Promise.resolve() };
   const ids = await withSlots(parts);
+  if (ids.length > 0) log(`deployment ${deploymentId} takes over: ${ids.length} runs are asked to leave`);
+  const done = dismiss(ids, runs, over)
+    .then(() => (over.aborted ? undefined : store.writeSetting(DRIVING, deploymentId)))
+    .catch((error) => log(`the runs of another deployment stay for now: ${messageOf(error)}`));
+  return { done };
+}
+
+/** Rejects with the first failure, and asks no further. */
+async function dismiss(ids: readonly string[], runs: Runs, over: AbortSignal): Promise<void> {
+  const left = [...ids];
   let failed = false;
   const ask = async () => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+    for (let id = left.pop(); id !== undefined && !failed && !over.aborted; id = left.pop())
       await runs.dismiss(id).catch((error) => {
         failed = true;
-        log(messageOf(error));
+        throw error;
       });
-    }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, ask));
-  if (!failed) await store.writeSetting(DRIVING, deploymentId);
 }
 
 /** Sessions that may have a run: a run ends when its session rests. */

@@ -10,6 +10,8 @@ export interface Runs {
    * all but one end by themselves. Rejects with TransientError when the engine cannot be reached.
    */
   ring(sessionId: string): Promise<'rung' | 'started'>;
+  /** Whether the engine can be reached. Never rejects. */
+  answers(): Promise<boolean>;
   /** Asks the session's run, if it has one, to end; nothing is begun in its place. */
   dismiss(sessionId: string): Promise<void>;
   /** Cancels the run that holds the session, whatever it does, and starts another. */

@@ -10,6 +10,7 @@ import {
   EntityConflictError,
   HookNotFoundError,
   RunExpiredError,
+  WorkflowError,
   WorkflowRunNotFoundError,
 } from 'workflow/errors';
 import { messageOf, TransientError } from '../errors.js';
@@ -29,6 +30,13 @@ export function workflowRuns(): Runs {
       await startSessionRun(sessionId);
       return 'started';
     },
+
+    answers: () =>
+      // No session has an empty name: the engine answers that it knows no such hook.
+      unlessOver(ask('ask the engine', () => getHookByToken(hookToken('')))).then(
+        () => true,
+        () => false,
+      ),
 
     async dismiss(sessionId) {
       await send(sessionId, 'leave');
@@ -63,10 +71,17 @@ async function ask(what: string, act: () => Promise<unknown>): Promise<void> {
   try {
     await Promise.race([act(), late]);
   } catch (error) {
-    throw new TransientError(`${what}: ${messageOf(error)}`, { cause: error });
+    throw new TransientError(`${what}: ${causeOf(error)}`, { cause: error });
   } finally {
     answered.abort();
   }
+}
+
+/** The engine's errors quote what they were answered: their kind and status have to do. */
+function causeOf(error: unknown): string {
+  if (!WorkflowError.is(error)) return messageOf(error);
+  const status = 'status' in error && typeof error.status === 'number' ? ` ${error.status}` : '';
+  return `${error.name}${status} from the workflow engine`;
 }
 
 /** False when the run that was meant is over. */

@@ -8,7 +8,7 @@ describe('the key of a doorbell', () => {
   it('the same session and episode -> the same key, in every process', () => {
     const other = createDoorbell({ secret: 'of this deployment', baseUrl: 'https://elsewhere.example.com' });
     expect(other.keyOf('devin-1', 1)).toBe(doorbell.keyOf('devin-1', 1));
-    expect(doorbell.keyOf('devin-1', 1)).toMatch(/^[\w-]{43}$/);
+    expect(doorbell.keyOf('devin-1', 1)).toMatch(/^1\.[\w-]{43}$/);
   });
 
   it('another session, episode or secret -> another key, also where the parts run together', () => {
@@ -25,7 +25,8 @@ describe('the key of a doorbell', () => {
 
   it('only the key itself is taken for it', () => {
     const key = doorbell.keyOf('devin-1', 1);
-    expect(doorbell.isKeyOf('devin-1', 1, key)).toBe(true);
+    expect(doorbell.episodeOf('devin-1', key)).toBe(1);
+    expect(doorbell.episodeOf('devin-1', doorbell.keyOf('devin-1', 2))).toBe(2);
     const others = [
       '',
       key.slice(1),
@@ -34,9 +35,13 @@ describe('the key of a doorbell', () => {
       key.toLowerCase(),
       'ü'.repeat(key.length),
       'x'.repeat(100_000),
-      doorbell.keyOf('devin-1', 2),
+      key.replace('1.', '2.'),
+      key.replace('1.', '01.'),
+      key.replace('1.', '9999999999.'),
+      key.slice(2),
+      doorbell.keyOf('devin-2', 1),
     ];
-    expect(others.filter((other) => doorbell.isKeyOf('devin-1', 1, other))).toEqual([]);
+    expect(others.filter((other) => doorbell.episodeOf('devin-1', other) !== null)).toEqual([]);
   });
 
   it('no secret -> refused: anybody could make the keys', () => {

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { SESSION_VERSION } from '../../machines/session.js';
+import { startDevinCloud } from '../../src/emulator/devin/index.js';
 import { createControlApp } from '../../src/http/app.js';
+import { createCronApp } from '../../src/http/cron.js';
 import { LAST_LOOK } from '../../src/pass/pass.js';
-import { CRON_SECRET, deploymentOf, noted, settings, TOKEN } from './support.js';
+import { createClock } from '../../src/ports/clock.js';
+import { CRON_SECRET, deploymentOf, noted, onEnd, settings, TOKEN } from './support.js';
 
 async function ask(
   env: Record<string, string>,
@@ -110,4 +113,41 @@ test('a server of its own without settings -> the page says which are missing', 
   const answer = await app.request('/', { headers: { host: '127.0.0.1:3000' } });
   expect(answer.status).toBe(503);
   expect(await answer.text()).toContain('DEVIN_OUTPOSTS_TOKEN');
+});
+
+test('Devin refuses the token -> health names it, and does not blame the cron', async () => {
+  const devin = await startDevinCloud({ clock: createClock() });
+  onEnd(() => devin.close());
+  const deployment = {
+    ...deploymentOf({ ...(await settings()), DEVIN_API_URL: devin.url, DEVIN_OUTPOST_ID: devin.outpostId }),
+    // A pass of two seconds.
+    speed: 28,
+  };
+  const apps = { deployment, runs: noted() };
+  await createCronApp(apps).request('/api/cron', { headers: { authorization: `Bearer ${CRON_SECRET}` } });
+  const answer = await createControlApp(apps).request('/api/health');
+  expect(answer.status).toBe(503);
+  const text = await answer.text();
+  expect(text).toContain('DEVIN_OUTPOSTS_TOKEN');
+  expect(text).not.toContain('/api/cron');
+  expect(text).not.toContain(devin.outpostId);
+});
+
+test('a preview deployment has the database of production -> it does not open it', async () => {
+  const env = { ...(await settings()), VERCEL: '1', VERCEL_ENV: 'preview' };
+  const deployment = deploymentOf({ ...env, DATABASE_URL: 'postgres://somebody:only-here@127.0.0.1:9/one' });
+  await expect(deployment.base()).rejects.toMatchObject({ name: 'RefusedError', setting: 'VERCEL_ENV' });
+});
+
+test('the database serves another outpost -> which setting, and no account by its name', async () => {
+  const env = await settings();
+  const first = deploymentOf(env);
+  await first.base();
+  const answer = await createControlApp({
+    deployment: deploymentOf({ ...env, DEVIN_OUTPOST_ID: 'outpost_env-another' }),
+    runs: noted(),
+  }).request('/api/health');
+  const text = await answer.text();
+  expect([answer.status, text.includes('DATABASE_URL')]).toEqual([503, true]);
+  expect(text).not.toMatch(/outpost_env-|prj_/);
 });

@@ -54,6 +54,7 @@ export function noted(): Runs & { readonly rung: string[] } {
       rung.push(id);
       return 'rung';
     },
+    answers: async () => true,
     async dismiss() {},
     async replace() {},
   };

@@ -43,12 +43,18 @@ export class NotedRuns implements Runs {
   readonly rung: string[] = [];
   readonly replaced: string[] = [];
   readonly dismissed: string[] = [];
+  /** Whether the engine answers. */
+  reachable = true;
   /** What becomes of the next rings. */
   answer: () => Promise<'rung' | 'started'> = async () => 'started';
 
   ring(id: string): Promise<'rung' | 'started'> {
     this.rung.push(id);
     return this.answer();
+  }
+
+  async answers(): Promise<boolean> {
+    return this.reachable;
   }
 
   async dismiss(id: string): Promise<void> {
