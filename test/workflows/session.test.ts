@@ -184,8 +184,9 @@ test('news between the last look and the end of the hook -> seen, though its rin
   const { events } = engine.world;
   const create = events.create.bind(events);
   let told = false;
+  let started: Promise<string> | null = null;
   events.create = (async (...args: Parameters<typeof create>) => {
-    if (args[1].eventType === 'hook_disposed' && !told) {
+    if (args[1].eventType === 'hook_disposed' && !told && args[0] === (await started)) {
       told = true;
       await engine.store.post(id, JSON.stringify({ type: 'stop.requested' }));
       expect(await engine.runs.ring(id)).toBe('rung');
@@ -193,7 +194,8 @@ test('news between the last look and the end of the hook -> seen, though its rin
     return create(...args);
   }) as typeof create;
   try {
-    await engine.endOf(await engine.startRun(id));
+    started = engine.startRun(id);
+    await engine.endOf(await started);
   } finally {
     events.create = create;
   }
