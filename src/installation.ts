@@ -18,8 +18,8 @@ export interface Binding {
 export interface Installation {
   /** Eight hex digits; part of every acceptor id and of every sandbox's tags. */
   readonly id: string;
-  /** What every acceptor id of this installation starts with. */
-  readonly acceptorPrefix: string;
+  /** Whether an acceptor id is one of this installation's, under whatever ACCEPTOR_ID it was made. */
+  owns(acceptorId: string): boolean;
   /** The prefix of one session's acceptor ids; the episode completes it. */
   acceptorPrefixOf(sessionId: string): string;
 }
@@ -40,8 +40,12 @@ export async function settleInstallation(
       { setting: 'DATABASE_URL' },
     );
   }
-  const acceptorPrefix = `${acceptorId}-${id}-`;
-  return { id, acceptorPrefix, acceptorPrefixOf: (sessionId) => acceptorPrefix + digest(sessionId) };
+  const made = new RegExp(`^[\\w-]{1,40}-${id}-[0-9a-f]{10}-\\d+$`);
+  return {
+    id,
+    owns: (acceptor) => made.test(acceptor),
+    acceptorPrefixOf: (sessionId) => `${acceptorId}-${id}-${digest(sessionId)}`,
+  };
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 10);

@@ -150,7 +150,7 @@ export function createSweeper(parts: Parts, looker: Looker, kick: (id: string) =
     clock,
     log,
     maxLifetimeMs: config.sandbox.maxLifetimeMs,
-    acceptorPrefix: installation.acceptorPrefix,
+    owns: installation.owns,
     entries: () => looker.entries,
     kick,
   });

@@ -35,8 +35,8 @@ export interface SweepDeps {
   readonly kind: ActorKind;
   readonly clock: Clock;
   readonly maxLifetimeMs: number;
-  /** What every acceptor id of this installation starts with. */
-  readonly acceptorPrefix: string;
+  /** Whether an acceptor id is one of this installation's, under whatever ACCEPTOR_ID it was made. */
+  owns(acceptorId: string): boolean;
   /** Rows of the latest look. */
   entries(): readonly QueueEntry[];
   kick(id: string): void;
@@ -144,11 +144,10 @@ export class Sweeper {
   }
 
   async #sweepClaims(entries: readonly QueueEntry[], signal: AbortSignal): Promise<void> {
-    const { acceptorPrefix, fleet, log } = this.#deps;
+    const { owns, fleet, log } = this.#deps;
     for (const entry of entries) {
       const { acceptorId, sessionId } = entry;
-      if (entry.phase !== 'claimed' || acceptorId === null || !acceptorId.startsWith(acceptorPrefix))
-        continue;
+      if (entry.phase !== 'claimed' || acceptorId === null || !owns(acceptorId)) continue;
       const owner = await this.#ownerOf(sessionId);
       if (owner.kind === 'opaque' || (owner.kind === 'known' && holdsClaim(owner, acceptorId))) continue;
       this.#seen.strayClaims.add(acceptorId);

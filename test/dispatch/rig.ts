@@ -111,7 +111,7 @@ export class Rig {
       log,
       kick,
       maxLifetimeMs: 24 * 60 * MINUTE,
-      acceptorPrefix: PREFIX,
+      owns: (acceptorId: string) => acceptorId.startsWith(PREFIX),
       entries: () => rig.looker.entries,
     };
     this.#sweeper = () => new Sweeper(sweeping);
