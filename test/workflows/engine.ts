@@ -146,6 +146,7 @@ export async function startEngine(): Promise<Engine> {
           rung.add(sessionId);
           return 'started';
         },
+        answers: async () => true,
         dismiss: async () => undefined,
         replace: async () => undefined,
       };
