@@ -5,6 +5,7 @@ import { createDashboard } from '../dashboard/index.js';
 import type { ActionAnswer } from '../dashboard/view.js';
 import type { SessionControl } from '../emulator/devin/index.js';
 import { messageOf } from '../errors.js';
+import { withDeadline } from '../ports/clock.js';
 import { type Listening, listen } from './listen.js';
 
 /** The page asks for a fresh view at least this often, for what other processes change. */
@@ -33,7 +34,8 @@ export async function servePage(
 
 async function* changes(orchestrator: Orchestrator, signal: AbortSignal): AsyncIterable<void> {
   while (!signal.aborted) {
-    await orchestrator.changed(AbortSignal.any([signal, AbortSignal.timeout(REFRESH_MS)]));
+    const limit = withDeadline(REFRESH_MS, signal);
+    await orchestrator.changed(limit.signal).finally(limit.clear);
     if (!signal.aborted) yield;
   }
 }

@@ -7,6 +7,7 @@
 import { createOrchestrator, type Orchestrator } from '../compose.js';
 import { describeProblems, type Environment, readEnvironment } from '../config/index.js';
 import { messageOf, RefusedError } from '../errors.js';
+import { withDeadline } from '../ports/clock.js';
 import { watchDemo } from './demo.js';
 import type { Listening } from './listen.js';
 import { servePage } from './page.js';
@@ -150,7 +151,8 @@ async function keepShowing(
       (view) => terminal.show(view),
       () => undefined,
     );
-    await orchestrator.changed(AbortSignal.any([signal, AbortSignal.timeout(1_000)]));
+    const limit = withDeadline(1_000, signal);
+    await orchestrator.changed(limit.signal).finally(limit.clear);
   }
 }
 

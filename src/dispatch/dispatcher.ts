@@ -6,7 +6,7 @@
  * shown and waited out; it never ends the loop.
  */
 import { messageOf, RefusedError, TransientError } from '../errors.js';
-import type { Clock } from '../ports/clock.js';
+import { type Clock, withDeadline } from '../ports/clock.js';
 import type { Fleet } from '../ports/fleet.js';
 import type { Looker } from './look.js';
 
@@ -92,9 +92,10 @@ export class Dispatcher {
     for (let failures = 0; !signal.aborted; ) {
       this.#hinted = false;
       let pauseMs = pollIntervalMs;
+      const limit = withDeadline(LOOK_MS, signal);
       try {
         const grant = !this.#draining && (this.#deps.mayGrant?.() ?? true);
-        const look = looker.look(AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]), grant);
+        const look = looker.look(limit.signal, grant);
         this.#look = look.catch(() => undefined);
         await look;
         if (this.#problem !== null) this.#deps.log?.('the queue can be read again');
@@ -109,6 +110,7 @@ export class Dispatcher {
         pauseMs = this.#noteTrouble(error, failures);
         this.#troubled = true;
       } finally {
+        limit.clear();
         this.#hasLooked();
       }
       await this.#pause(pauseMs);
@@ -151,7 +153,7 @@ export class Dispatcher {
   }
 
   async #pause(ms: number): Promise<void> {
-    if (this.#hinted && !this.#troubled) return;
+    if (this.#stopped.signal.aborted || (this.#hinted && !this.#troubled)) return;
     const woken = new AbortController();
     this.#wake = () => woken.abort();
     await this.#deps.clock.sleep(ms, woken.signal).catch(() => undefined);

@@ -24,6 +24,23 @@ export function createClock(
   };
 }
 
+/**
+ * A signal that aborts with `outer`, and after `ms` of the wall at the latest; `clear` lets both go.
+ *
+ * Not `AbortSignal.any` of the two: Node 20 collects a timeout that nothing but that listens to, and it never fires.
+ */
+export function withDeadline(ms: number, outer: AbortSignal): { signal: AbortSignal; clear(): void } {
+  const limit = new AbortController();
+  const sources = [outer, AbortSignal.timeout(ms)];
+  const listening = new AbortController();
+  for (const source of sources) {
+    const follow = () => limit.abort(source.reason);
+    source.addEventListener('abort', follow, { once: true, signal: listening.signal });
+    if (source.aborted) follow();
+  }
+  return { signal: limit.signal, clear: () => listening.abort() };
+}
+
 /** The longest delay that a Node timer takes; longer sleeps are chained. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -11,6 +11,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
+import { withDeadline } from '../../ports/clock.js';
 import { createAccess } from './access.js';
 import type { DevinCloud, DevinCloudOptions } from './cloud.js';
 import { mountControl, type SessionControl, UnknownSessionError } from './control.js';
@@ -158,9 +159,10 @@ export async function startDevinCloud(options: DevinCloudOptions): Promise<Devin
     on: (listener) => journal.on((session, event) => listener(event, session.id)),
     async until(id, holds, timeoutMs = 30_000) {
       const session = find(id);
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const limit = withDeadline(timeoutMs, signal);
       await journal
-        .until(session, () => holds(viewOf(session)), limit)
+        .until(session, () => holds(viewOf(session)), limit.signal)
+        .finally(limit.clear)
         .catch(() => {
           const { status, phase, events } = viewOf(session);
           const story = events.map((event) => `${event.kind} ${event.text}`).join(', ');
