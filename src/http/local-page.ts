@@ -54,6 +54,7 @@ export function localPage({ deployment, runs, health }: LocalPageDeps): Hono {
     const host = directHost(c);
     if (host === null) return c.text('There is nothing here. Try /api/health.\n', 404);
     const { config } = deployment;
+    if (config.kind === 'problems' && c.req.path !== '/') return c.text('There is nothing here.\n', 404);
     if (config.kind === 'problems')
       return c.text(`The settings have problems:\n${describeProblems(config.problems)}\n`, 503);
     if (!hosts.includes(host)) hosts.push(host);

@@ -71,7 +71,8 @@ export async function runPass(options: PassOptions): Promise<PassReport> {
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
   try {
-    if (!(await patiently(() => becomeLeader(store, owner, over.signal)))) return { kind: 'overlapped' };
+    if (!(await patiently(() => becomeLeader(store, owner, over.signal), over.signal)))
+      return { kind: 'overlapped' };
     const stepDown = keepLeading(store, owner, end);
     let settle: () => Promise<string | null>;
     try {
@@ -184,13 +185,14 @@ function problemNoter(store: Store, problem: () => string | null): () => void {
 }
 
 /** A connection that broke while nobody used it costs a moment, not a minute. */
-async function patiently<T>(act: () => Promise<T>): Promise<T> {
+async function patiently<T>(act: () => Promise<T>, over: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await act();
     } catch (error) {
       if (!(error instanceof TransientError) || tries === TRIES) throw error;
-      await pause(TRY_AGAIN_MS);
+      await pause(TRY_AGAIN_MS, undefined, { signal: over }).catch(() => undefined);
+      if (over.aborted) throw error;
     }
   }
 }

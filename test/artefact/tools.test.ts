@@ -17,13 +17,19 @@ describe('the lock', () => {
   test('two at once -> one after the other, and the second is told whom it waits for', async () => {
     const steps: string[] = [];
     let end: () => void = () => undefined;
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
     const first = exclusively(join(dir, 'lock'), async () => {
       steps.push('first begins');
+      begin();
       await new Promise<void>((resolve) => {
         end = resolve;
       });
       steps.push('first ends');
     });
+    await begun;
     const second = exclusively(
       join(dir, 'lock'),
       async () => void steps.push('second'),

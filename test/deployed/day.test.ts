@@ -7,10 +7,14 @@ import { liveADay } from './day.js';
 let dir = '';
 afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
-/** Looked at every ten minutes, not each minute, to keep the test short; `npm run bench` shows a day's real hours. */
+/** Looked at every ten minutes and extended every two hours, to keep the test short; `npm run bench` has the real ones. */
 test('a session of more than 24 hours -> moved to a fresh vm once, its runs hand over, and none grows long', async () => {
   dir = await mkdtemp(join(tmpdir(), 'outposts-day-'));
-  const day = await liveADay({ dir, hours: 24.2, env: { PROBE_INTERVAL_MS: '600000' } });
+  const day = await liveADay({
+    dir,
+    hours: 24.2,
+    env: { PROBE_INTERVAL_MS: '600000', SANDBOX_TIMEOUT_MS: '7200000' },
+  });
   const perHour = (count: number) => (count / day.hours).toFixed(1);
   console.log(
     `${day.runs} runs, at most ${day.mostEventsPerRun} events in one; an hour: ${perHour(day.steps)} steps, ` +

@@ -21,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.close());
 
-async function startServers(count: number, args: readonly string[] = []) {
+async function startServers(count: number) {
   const world = await startOpenWorld({ speed: SPEED });
   const databaseUrl = await postgres.createDatabase();
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const start = async (port: number) => {
     const env = { CRON_SECRET, PUBLIC_URL: `http://127.0.0.1:${ports[0]}`, MAX_CONCURRENT: '10' };
-    const child = await startChild(world, databaseUrl, { command: 'serve', port, args, env });
+    const child = await startChild(world, databaseUrl, { command: 'serve', port, env });
     await child.up();
     return child;
   };
@@ -66,18 +66,6 @@ test('two servers, one killed while sessions are provisioned, served and resumed
     ...['devin-sleeper', 'devin-opening'].map((id) => seeThrough(world, id)),
   ]);
   await expectServedToTheEnd(world, databaseUrl, ids);
-  second?.signal('SIGTERM');
-  expect(await second?.ended()).toBe(0);
-}, 300_000);
-
-test('two servers without an engine -> a session is served once, also when one of them is killed meanwhile', async () => {
-  const { world, databaseUrl, servers } = await startServers(2, ['--engine', 'poller']);
-  const [first, second] = servers;
-  world.devin.startSession({ id: 'devin-one', script: sleeper });
-  await world.devin.until('devin-one', worksAt(1), WAIT_MS);
-  first?.signal('SIGKILL');
-  await seeThrough(world, 'devin-one');
-  await expectServedToTheEnd(world, databaseUrl, ['devin-one']);
   second?.signal('SIGTERM');
   expect(await second?.ended()).toBe(0);
 }, 300_000);
