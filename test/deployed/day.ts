@@ -5,7 +5,7 @@
  * The compiled workflow, the engine's local world, SQLite and both clouds'
  * emulators are real; the engine's sleeps are cut short when the clock jumps.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -180,6 +180,7 @@ function createStopwatch() {
 }
 
 async function startLocal(dir: string, worked: Stopwatch): Promise<LocalWorld> {
+  await mkdir(join(ROOT, '.outposts'), { recursive: true });
   const outDir = await mkdtemp(join(ROOT, '.outposts/test-bundles-'));
   const bundles = await buildBundles(ROOT, outDir);
   const load = async (path: string) => (await import(pathToFileURL(path).href)).POST;

@@ -5,7 +5,7 @@
  * One per test file. What the steps take from the process (settings, clock,
  * where the Sandbox API is) is settled once.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -237,6 +237,7 @@ function overhearTokens(): Set<string> {
 }
 
 async function startLocal(dataDir: string): Promise<LocalWorld> {
+  await mkdir(join(ROOT, '.outposts'), { recursive: true });
   const outDir = await mkdtemp(join(ROOT, '.outposts/test-bundles-'));
   const { flow, step } = await buildBundles(ROOT, outDir);
   const load = async (path: string) => (await import(pathToFileURL(path).href)).POST;
