@@ -7,6 +7,7 @@ import { afterEach } from 'vitest';
 import { parseConfig } from '../../src/config/index.js';
 import { type DevinCloud, startDevinCloud } from '../../src/emulator/devin/index.js';
 import { startVercelCloud, type VercelCloud } from '../../src/emulator/vercel/index.js';
+import { cloudEnvironment } from '../../src/emulator/world/environment.js';
 import { assemble, type Base, openBase, type Parts } from '../../src/parts.js';
 import { type PassReport, runPass } from '../../src/pass/pass.js';
 import { type Clock, createClock } from '../../src/ports/clock.js';
@@ -99,13 +100,7 @@ export async function openWorld({
   onEnd(() => devin.close());
   const parsed = parseConfig(
     {
-      DEVIN_API_URL: devin.url,
-      DEVIN_OUTPOSTS_TOKEN: devin.token,
-      DEVIN_OUTPOST_ID: devin.outpostId,
-      DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
-      VERCEL_TOKEN: vercel.token,
-      VERCEL_TEAM_ID: vercel.teamId,
-      VERCEL_PROJECT_ID: vercel.projectId,
+      ...cloudEnvironment(devin, vercel),
       DATABASE_URL: `file:${join(dir, 'outposts.db')}`,
       CRON_SECRET: 'only-for-tests-0123456789',
       ...env,

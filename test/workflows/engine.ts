@@ -17,6 +17,7 @@ import { buildBundles } from '../../src/build/bundles.js';
 import { createDeployment } from '../../src/deployment.js';
 import { type DevinCloud, startDevinCloud } from '../../src/emulator/devin/index.js';
 import { startVercelCloud, type VercelCloud } from '../../src/emulator/vercel/index.js';
+import { cloudEnvironment } from '../../src/emulator/world/environment.js';
 import { assemble, type Base } from '../../src/parts.js';
 import { runPass } from '../../src/pass/pass.js';
 import { createClock } from '../../src/ports/clock.js';
@@ -90,13 +91,7 @@ export async function startEngine(): Promise<Engine> {
   redirectProcess(vercel.url);
   const databaseFile = join(dir, 'outposts.db');
   Object.assign(process.env, {
-    DEVIN_API_URL: devin.url,
-    DEVIN_OUTPOSTS_TOKEN: devin.token,
-    DEVIN_OUTPOST_ID: devin.outpostId,
-    DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
-    VERCEL_TOKEN: vercel.token,
-    VERCEL_TEAM_ID: vercel.teamId,
-    VERCEL_PROJECT_ID: vercel.projectId,
+    ...cloudEnvironment(devin, vercel),
     DATABASE_URL: `file:${databaseFile}`,
     CRON_SECRET,
     PROBE_INTERVAL_MS: '60000',
