@@ -16,7 +16,7 @@ const CONCURRENCY = 8;
 const PAGE = 500;
 
 /**
- * Resolves with the work under way, once it is known whose runs are to leave: what this pass starts stays.
+ * Resolves once it is known whose runs are to leave, and asks them beside what the pass does: what it starts stays.
  * `deploymentId` null: this is no deployment among others. What fails is done by the next pass.
  */
 export async function takeOver(
@@ -24,16 +24,14 @@ export async function takeOver(
   runs: Runs,
   deploymentId: string | null,
   over: AbortSignal,
-): Promise<{ readonly done: Promise<void> }> {
+): Promise<void> {
   const { store, log } = parts;
-  if (deploymentId === null || (await store.setting(DRIVING)) === deploymentId)
-    return { done: Promise.resolve() };
+  if (deploymentId === null || (await store.setting(DRIVING)) === deploymentId) return;
   const ids = await withSlots(parts);
   if (ids.length > 0) log(`deployment ${deploymentId} takes over: ${ids.length} runs are asked to leave`);
-  const done = dismiss(ids, runs, over)
+  void dismiss(ids, runs, over)
     .then(() => (over.aborted ? undefined : store.writeSetting(DRIVING, deploymentId)))
     .catch((error) => log(`the runs of another deployment stay for now: ${messageOf(error)}`));
-  return { done };
 }
 
 /** Rejects with the first failure, and asks no further. */

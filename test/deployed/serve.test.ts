@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Step } from '../../src/emulator/devin/index.js';
 import { startChild, startOpenWorld } from '../e2e/child.js';
@@ -105,3 +106,33 @@ test('three servers at once on an empty database, which then restarts -> all go 
     expect(await server.ended()).toBe(0);
   }
 }, 300_000);
+
+test('two servers without an engine -> a session is served once, also when one of them is killed meanwhile', async () => {
+  const world = await startOpenWorld({ speed: SPEED });
+  const databaseUrl = await postgres.createDatabase();
+  const start = async () => {
+    const child = await startChild(world, databaseUrl, { command: 'serve', args: ['--engine', 'poller'] });
+    await child.up();
+    return child;
+  };
+  const [first, second] = [await start(), await start()];
+  world.devin.startSession({ id: 'devin-one', script: sleeper });
+  await world.devin.until('devin-one', worksAt(1), WAIT_MS);
+  first.signal('SIGKILL');
+  await seeThrough(world, 'devin-one');
+  await expectServedToTheEnd(world, databaseUrl, ['devin-one']);
+  second.signal('SIGTERM');
+  expect(await second.ended()).toBe(0);
+}, 300_000);
+
+test('a database that takes connections and never answers -> said, and the server ends', async () => {
+  const world = await startOpenWorld({ speed: SPEED });
+  const mute = createServer(() => undefined);
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  onEnd(() => mute.close());
+  const { port } = mute.address() as AddressInfo;
+  const child = await startChild(world, `postgres://one:two@127.0.0.1:${port}/three`, { command: 'serve' });
+  expect(await child.ended()).toBe(1);
+  expect(child.output()).toMatch(/open the database/);
+  expect(child.output()).not.toContain('two@');
+});

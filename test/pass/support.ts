@@ -1,9 +1,5 @@
 /** A pass's surroundings: both clouds over HTTP, a real SQLite file, any number of processes on it, and runs that only note. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach } from 'vitest';
 import { parseConfig } from '../../src/config/index.js';
 import { type DevinCloud, startDevinCloud } from '../../src/emulator/devin/index.js';
 import { startVercelCloud, type VercelCloud } from '../../src/emulator/vercel/index.js';
@@ -14,30 +10,9 @@ import { type Clock, createClock } from '../../src/ports/clock.js';
 import type { Runs } from '../../src/ports/runs.js';
 import type { Store } from '../../src/ports/store.js';
 import { rewriteFetch } from '../../src/sandbox/fetch.js';
+import { onEnd, temporaryDirectory, until } from '../e2e/support.js';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-export const onEnd = (cleanup: () => unknown): void => {
-  cleanups.push(cleanup);
-};
-
-export async function temporaryDirectory(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'outposts-pass-'));
-  onEnd(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
-  return dir;
-}
-
-/** The first truthy answer; an error that tells what was waited for after fifteen seconds of the wall. */
-export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const giveUpAt = Date.now() + 15_000; ; ) {
-    const seen = await look();
-    if (seen) return seen;
-    if (Date.now() > giveUpAt) throw new Error(`waited in vain: ${what}`);
-    await pause(10);
-  }
-}
+export { onEnd, temporaryDirectory, until };
 
 /** Runs that only note who was rung. */
 export class NotedRuns implements Runs {
