@@ -1,0 +1,23 @@
+/**
+ * Secrets at rest.
+ *
+ * What is put in is sealed under its name before it reaches the database, so a
+ * row that is copied to another name, or changed, does not open. Who has the
+ * database and not the key has nothing.
+ *
+ * Errors: TransientError while the database is away; RefusedError that names
+ * DEVIN_CONNECTION_SECRET when something is there and does not open.
+ */
+
+export interface Vault {
+  /** Keeps `secret` under `name`, in place of what was there. `expiresAt` null: until it is dropped. */
+  put(name: string, secret: string, expiresAt: number | null): Promise<void>;
+  /** The same unless something is there already that has not expired; false then. One compare-and-set. */
+  putOnce(name: string, secret: string, expiresAt: number): Promise<boolean>;
+  /** Null: there is nothing, or it has expired. */
+  open(name: string): Promise<string | null>;
+  /** Forgets one secret. */
+  drop(name: string): Promise<void>;
+  /** Forgets all whose names begin with `prefix`. */
+  dropAll(prefix: string): Promise<void>;
+}
