@@ -15,6 +15,7 @@ import { INSTALLATION_TAG, sessionTags } from './dispatch/tags.js';
 import { createDoorbell } from './doorbell.js';
 import { createSessionEffects, type SessionEffectDeps } from './effects/session-effects.js';
 import { createSessionKind } from './effects/session-kind.js';
+import { RefusedError } from './errors.js';
 import { type Installation, settleInstallation } from './installation.js';
 import type { Clock } from './ports/clock.js';
 import type { Fleet } from './ports/fleet.js';
@@ -54,11 +55,14 @@ export interface Parts extends Base {
 export async function openBase({ storeOptions, ...options }: BaseOptions): Promise<Base> {
   const { config, clock } = options;
   const { devin, vercel } = config.accounts;
+  if (devin.credentials === null)
+    throw new RefusedError('nothing is connected', { setting: 'DEVIN_OUTPOSTS_TOKEN' });
+  const { outpostId } = devin.credentials;
   const store = await openStore(config.databaseUrl.reveal(), storeOptions);
   try {
     const installation = await settleInstallation(store, config.acceptorId, {
       apiHost: new URL(devin.apiUrl).host,
-      outpostId: devin.outpostId,
+      outpostId,
       vercelProject: vercel.projectId,
     });
     return {
@@ -80,8 +84,8 @@ export function assemble(base: Base): Parts {
   const { devin } = config.accounts;
   const fleet = createFleet({
     apiUrl: devin.apiUrl,
-    token: () => devin.token.reveal(),
-    outpostId: devin.outpostId,
+    token: () => devin.credentials?.token.reveal() ?? '',
+    outpostId: devin.credentials?.outpostId ?? '',
     clock,
     remoteClock: base.devinClock,
     onOddity,

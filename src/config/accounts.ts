@@ -13,9 +13,9 @@ import type { Mode, VariableName } from './variables.js';
 
 export interface DevinSettings {
   readonly apiUrl: string;
-  readonly token: Secret;
-  readonly outpostId: string;
   readonly staticBaseUrl: string;
+  /** Null: only a connection made in the browser brings them. */
+  readonly credentials: { readonly token: Secret; readonly outpostId: string } | null;
 }
 
 export type VercelSettings =
@@ -41,10 +41,11 @@ export function accountsOf(fields: Fields, mode: Mode): Accounts | null {
 }
 
 /** What is missing or of no use where real sessions are served. `now` is the wall clock. */
-export function accountProblems({ given }: Values, mode: Mode, now: number): Problem[] {
+export function accountProblems(read: Values, mode: Mode, now: number): Problem[] {
+  const { given } = read;
   if (mode === 'embedded') return [];
-  if (mode === 'vercel') return [...missingDevin(given, mode), ...missingProject(given)];
-  return [...missingDevin(given, mode), ...missingCredentials(given), ...unusableOidc(given, now)];
+  if (mode === 'vercel') return [...missingDevin(read, mode), ...missingProject(given)];
+  return [...missingDevin(read, mode), ...missingCredentials(given), ...unusableOidc(given, now)];
 }
 
 /** Says which accounts the embedded world leaves alone. */
@@ -56,12 +57,17 @@ export function unusedAccounts({ unread }: Values): Problem[] {
 }
 
 /** What was added to a Vercel deployment that has no use for it. */
-export function strayCredentials({ given }: Values): Problem[] {
+export function strayCredentials({ given, unread }: Values): Problem[] {
   const ignored = (['VERCEL_TOKEN', 'VERCEL_TEAM_ID'] as const).filter((name) => given[name]);
   const problems: Problem[] = ignored.map((variable) => ({
     variable,
     problem: 'is ignored: a deployment has its own identity (OIDC). Remove it from the project and redeploy',
   }));
+  if (given.DEVIN_CONNECTION_SECRET && unread.includes('DEVIN_OUTPOSTS_TOKEN'))
+    problems.push({
+      variable: 'DEVIN_OUTPOSTS_TOKEN',
+      problem: 'is not used: set DEVIN_CREDENTIALS_FROM_ENV to true as well, or remove it from the project',
+    });
   const oidc = FIELDS.VERCEL_OIDC_TOKEN.safeParse(given.VERCEL_OIDC_TOKEN).data;
   const own = oidc ? readOidcClaims(oidc)?.projectId : undefined;
   // Vercel sets this one too: only another project's is a mistake.
@@ -73,14 +79,25 @@ export function strayCredentials({ given }: Values): Problem[] {
   return problems;
 }
 
-function missingDevin(given: Given, mode: Mode): Problem[] {
-  const where = mode === 'vercel' ? ". Add it to the project's environment variables and redeploy" : '';
-  return missing(
-    given,
-    ['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID'],
-    `a real outpost is served here${where}`,
-  );
+/** Both together, or neither where an administrator connects in the browser. */
+function missingDevin({ values, unread }: Values, mode: Mode): Problem[] {
+  const names = ['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID'] as const;
+  const none = names.every((name) => !values[name]);
+  if (none && mode !== 'local' && values.DEVIN_CONNECTION_SECRET) return [];
+  if (mode !== 'vercel') return missing(values, names, 'a real outpost is served here');
+  if (!none) return missing(values, names, `the two belong together. ${ADD}`);
+  if (names.some((name) => unread.includes(name)))
+    return [
+      {
+        variable: 'DEVIN_CREDENTIALS_FROM_ENV',
+        problem: `should be true for a deployment to use DEVIN_OUTPOSTS_TOKEN and DEVIN_OUTPOST_ID. ${ADD}`,
+      },
+    ];
+  const problem = `is missing: with it an administrator connects Devin in the browser. Use 32 or more random characters. ${ADD}`;
+  return [{ variable: 'DEVIN_CONNECTION_SECRET', problem }];
 }
+
+const ADD = "Add it to the project's environment variables and redeploy";
 
 function missingCredentials(given: Given): Problem[] {
   if (given.VERCEL_OIDC_TOKEN && !given.VERCEL_TOKEN) return [];
@@ -113,12 +130,10 @@ function missing(given: Given, names: readonly VariableName[], why: string): Pro
 
 function devinSettings(fields: Fields): DevinSettings {
   const { DEVIN_OUTPOSTS_TOKEN: token, DEVIN_OUTPOST_ID: outpostId } = fields;
-  if (!token || !outpostId) throw new BugError('configuration: missing Devin settings were not reported');
   return {
     apiUrl: fields.DEVIN_API_URL,
-    token,
-    outpostId,
     staticBaseUrl: fields.DEVIN_WORKER_STATIC_BASE_URL,
+    credentials: token && outpostId ? { token, outpostId } : null,
   };
 }
 

@@ -22,6 +22,12 @@ const id = (own: Shape, should: string) =>
     .string()
     .regex(/^[A-Za-z0-9_-]{1,200}$/, { error: should, abort: true })
     .pipe(notMistakenFor(own, should));
+const shortSecret = secret(
+  /^[\x21-\x7e]{16,}$/,
+  'should be at least 16 printable characters, without spaces',
+);
+const longSecret = secret(/^[\x21-\x7e]{32,}$/, 'should be at least 32 printable characters, without spaces');
+const yesOrNo = z.enum(['true', 'false'], 'should be true or false').transform((text) => text === 'true');
 const aVercelToken = 'should be a Vercel access token, without spaces';
 
 export const FIELDS = {
@@ -33,6 +39,22 @@ export const FIELDS = {
   DEVIN_API_URL: serviceUrl('https://api.devin.ai'),
   DEVIN_WORKER_STATIC_BASE_URL: serviceUrl('https://static.devin.ai/devin-rs/remote'),
   ACCEPTOR_ID: z.string().regex(/^[A-Za-z0-9_-]{1,40}$/, 'should be 1 to 40 letters, digits, _ or -'),
+  DEVIN_CREDENTIALS_FROM_ENV: yesOrNo,
+  DEVIN_CONNECTION_SECRET: longSecret,
+  DEVIN_CONNECTION_SECRET_PREVIOUS: longSecret,
+  OPERATOR_SECRET: shortSecret,
+  VIEWER_SECRET: shortSecret,
+  DEVIN_OAUTH_CALLBACK_URL: serviceUrl('https://outposts.example.com/connect/callback'),
+  DEVIN_OUTPOST_NAME: z
+    .string()
+    .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u, 'should be 1 to 64 letters, digits, spaces, _, . or -'),
+  DEVIN_API_HOSTS: hostList(),
+  DEVIN_CONNECT_URL: serviceUrl('https://app.devin.ai/outposts/connect'),
+  VERCEL_INTEGRATION_CLIENT_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,200}$/, 'should be the client id of an integration, such as oac_0123456789'),
+  VERCEL_INTEGRATION_CLIENT_SECRET: secret(/^[\x21-\x7e]+$/, 'should be a secret without spaces'),
+  VERCEL_API_URL: serviceUrl('https://api.vercel.com'),
   VERCEL_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]+$/, { error: aVercelToken, abort: true })
@@ -45,7 +67,7 @@ export const FIELDS = {
     'should be the token that `vercel env pull` writes: three parts with dots between',
   ),
   VERCEL_PLAN: z.enum(['hobby', 'pro', 'enterprise'], 'should be hobby, pro or enterprise'),
-  CRON_SECRET: secret(/^[\x21-\x7e]{16,}$/, 'should be at least 16 printable characters, without spaces'),
+  CRON_SECRET: shortSecret,
   SANDBOX_RUNTIME: z.enum(
     ['node22', 'node24', 'node26', 'python3.13'],
     'should be a runtime: node22, node24, node26 or python3.13',
@@ -81,9 +103,7 @@ export const FIELDS = {
   UNHEARD_PROBE_INTERVAL_MS: wholeNumber({ unit: ' of milliseconds', least: 1000, most: 600_000 }),
   CLAIM_RENEW_MARGIN_MS: wholeNumber({ unit: ' of milliseconds', least: 10_000, most: 240_000 }),
   PUBLIC_URL: serviceUrl('https://outposts.example.com'),
-  DOORBELL_FOR_RESTRICTED: z
-    .enum(['true', 'false'], 'should be true or false')
-    .transform((text) => text === 'true'),
+  DOORBELL_FOR_RESTRICTED: yesOrNo,
   DATABASE_URL: z
     .string()
     .refine(
@@ -121,6 +141,17 @@ function isAllowed(url: URL): boolean {
   if (url.username || url.password) return false;
   const loopback = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
   return url.protocol === 'https:' || (url.protocol === 'http:' && loopback);
+}
+
+/** Hosts with or without a port, commas between; in lower case. */
+function hostList() {
+  const should = 'should be hosts such as devin.example.com or 127.0.0.1:8080, with commas between';
+  return z.string().transform((text, context) => {
+    const hosts = text.split(',').map((host) => host.trim().toLowerCase());
+    if (hosts.every((host) => /^([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/.test(host))) return hosts;
+    context.addIssue({ code: 'custom', message: should });
+    return z.NEVER;
+  });
 }
 
 /** A file, or an address that the PostgreSQL client can take apart. */

@@ -27,6 +27,7 @@ export function deploymentNotices(
   return [
     ...(mode === 'vercel' ? noCronHere(env) : []),
     ...missingCronSecret(read, mode),
+    ...(mode === 'vercel' ? nobodySignsIn(read) : []),
     ...(mode === 'vercel' ? strayCredentials(read) : endingToken(read, now)),
     ...hobby(read, mode),
     ...silentDoorbell(read, mode),
@@ -39,6 +40,13 @@ function noCronHere(env: Environment): Problem[] {
   if (place === undefined) return [];
   const problem = `is ${place}: Vercel Cron calls production deployments only, so nothing is served here. Promote this deployment to production`;
   return [{ variable: 'VERCEL_ENV', problem }];
+}
+
+function nobodySignsIn({ given }: Values): Problem[] {
+  if (given.OPERATOR_SECRET) return [];
+  const problem =
+    "is not set: nobody can act on the pages here. Add 16 or more random characters to the project's environment variables and redeploy";
+  return [{ variable: 'OPERATOR_SECRET', problem }];
 }
 
 function endingToken({ given }: Values, now: number): Problem[] {

@@ -6,6 +6,13 @@
  */
 import { z } from 'zod';
 import { type Accounts, accountProblems, accountsOf, strayCredentials, unusedAccounts } from './accounts.js';
+import {
+  type ConnectSettings,
+  connectProblems,
+  connectSettings,
+  type OperatorSettings,
+  operatorSettings,
+} from './connect.js';
 import { FIELDS } from './fields.js';
 import { databaseProblems, missingCronSecret, silentDoorbell } from './hosting.js';
 import { misspelt } from './misspelt.js';
@@ -18,6 +25,8 @@ export interface Config {
   readonly mode: Mode;
   /** The two accounts; null in the embedded world, which has none. */
   readonly accounts: Accounts | null;
+  readonly connect: ConnectSettings;
+  readonly operators: OperatorSettings;
   readonly acceptorId: string;
   readonly databaseUrl: Secret;
   readonly plan: Plan;
@@ -65,6 +74,14 @@ export type ConfigResult =
 const schema = z.object(FIELDS).partial({
   DEVIN_OUTPOSTS_TOKEN: true,
   DEVIN_OUTPOST_ID: true,
+  DEVIN_CONNECTION_SECRET: true,
+  DEVIN_CONNECTION_SECRET_PREVIOUS: true,
+  OPERATOR_SECRET: true,
+  VIEWER_SECRET: true,
+  DEVIN_OAUTH_CALLBACK_URL: true,
+  DEVIN_API_HOSTS: true,
+  VERCEL_INTEGRATION_CLIENT_ID: true,
+  VERCEL_INTEGRATION_CLIENT_SECRET: true,
   VERCEL_TOKEN: true,
   VERCEL_TEAM_ID: true,
   VERCEL_PROJECT_ID: true,
@@ -96,6 +113,7 @@ export function parseConfig(env: Environment, options: { mode: Mode; now?: numbe
     ...accountProblems(read, mode, now),
     ...databaseProblems(read, mode, env),
     ...missingCronSecret(read, mode),
+    ...connectProblems(read),
   ];
   if (problems.length > 0 || !parsed.success) return { kind: 'problems', problems, warnings };
   return { kind: 'ok', config: build(mode, parsed.data), warnings };
@@ -143,6 +161,8 @@ function build(mode: Mode, fields: Fields): Config {
   return {
     mode,
     accounts: accountsOf(fields, mode),
+    connect: connectSettings(fields),
+    operators: operatorSettings(fields),
     acceptorId: fields.ACCEPTOR_ID,
     databaseUrl: fields.DATABASE_URL,
     plan: fields.VERCEL_PLAN,

@@ -13,6 +13,7 @@ const UNREAD: Readonly<Record<Mode, readonly VariableName[]>> = {
   embedded: [
     'DEVIN_OUTPOSTS_TOKEN',
     'DEVIN_OUTPOST_ID',
+    'DEVIN_CREDENTIALS_FROM_ENV',
     'DEVIN_API_URL',
     'DEVIN_WORKER_STATIC_BASE_URL',
     'VERCEL_TOKEN',
@@ -25,12 +26,16 @@ const UNREAD: Readonly<Record<Mode, readonly VariableName[]>> = {
   vercel: ['VERCEL_TOKEN', 'VERCEL_TEAM_ID', 'VERCEL_OIDC_TOKEN'],
 };
 
+/** A deployment uses them only when told to: they may have come there by mistake. */
+const OPT_IN: readonly VariableName[] = ['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID'];
+const isOptedIn = (given: Given): boolean => given.DEVIN_CREDENTIALS_FROM_ENV?.trim() === 'true';
+
 export interface Values {
   /** What is set and not blank, read or not. */
   readonly given: Given;
   /** What holds, defaults included; without what the mode does not read. */
   readonly values: Given;
-  /** Set, but not read in this mode. */
+  /** Set, but not read in this mode, or not without another. */
   readonly unread: readonly VariableName[];
   readonly plan: Plan;
 }
@@ -43,12 +48,13 @@ export function readValues(env: Environment, mode: Mode): Values {
   }
   const plan = planOf(given);
   const values: Given = {};
+  const unread = [...UNREAD[mode], ...(mode === 'vercel' && !isOptedIn(given) ? OPT_IN : [])];
   for (const variable of VARIABLES) {
-    const read = !UNREAD[mode].includes(variable.name);
+    const read = !unread.includes(variable.name);
     const value = (read ? given[variable.name] : undefined) ?? defaultOf(variable, { mode, plan, env });
     if (value !== null) values[variable.name] = value;
   }
-  return { given, values, unread: UNREAD[mode].filter((name) => given[name] !== undefined), plan };
+  return { given, values, unread: unread.filter((name) => given[name] !== undefined), plan };
 }
 
 /** What a variable is when it is unset; null when it then has no value. */

@@ -23,7 +23,7 @@ export interface Variable {
   readonly meaning: string;
   /** Its value never appears in messages, logs or pages. */
   readonly secret: boolean;
-  readonly group: 'Devin' | 'Vercel' | 'Sandboxes' | 'Orchestrator';
+  readonly group: 'Devin' | 'Vercel' | 'Connection and sign-in' | 'Sandboxes' | 'Orchestrator';
 }
 
 export const VARIABLES = [
@@ -31,7 +31,7 @@ export const VARIABLES = [
     name: 'DEVIN_OUTPOSTS_TOKEN',
     default: null,
     meaning:
-      'Token of a Devin service user, `cog_…`, with the scope account.outposts.machine. Needed wherever real sessions are served.',
+      'Token of a Devin service user, `cog_…`, with the scope account.outposts.machine. Needed where real sessions are served and nothing is connected in the browser.',
     secret: true,
     group: 'Devin',
   },
@@ -39,6 +39,13 @@ export const VARIABLES = [
     name: 'DEVIN_OUTPOST_ID',
     default: null,
     meaning: 'The outpost whose sessions are served, `outpost_env-…`. Needed with the token.',
+    secret: false,
+    group: 'Devin',
+  },
+  {
+    name: 'DEVIN_CREDENTIALS_FROM_ENV',
+    default: 'false',
+    meaning: 'true: the two above are used on Vercel too. Elsewhere they always are.',
     secret: false,
     group: 'Devin',
   },
@@ -107,6 +114,90 @@ export const VARIABLES = [
       'What callers of /api/cron must know; Vercel Cron sends it by itself. Doorbells are keyed with it. At least 16 characters, no spaces. Needed on Vercel.',
     secret: true,
     group: 'Vercel',
+  },
+  {
+    name: 'DEVIN_CONNECTION_SECRET',
+    default: null,
+    meaning:
+      'What a connection made in the browser is sealed with, and what signs the cookies of pages: at least 32 characters, no spaces. Needed for both.',
+    secret: true,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'DEVIN_CONNECTION_SECRET_PREVIOUS',
+    default: null,
+    meaning:
+      'The secret before the present one, while it is being changed: what was sealed with it still opens, and is sealed anew.',
+    secret: true,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'OPERATOR_SECRET',
+    default: null,
+    meaning:
+      'Who knows it signs in to the pages and may act there. At least 16 characters, no spaces. Unset: nobody may.',
+    secret: true,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'VIEWER_SECRET',
+    default: null,
+    meaning:
+      'Who knows it signs in to the pages and sees them, without acting. Not the same as OPERATOR_SECRET.',
+    secret: true,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'DEVIN_OAUTH_CALLBACK_URL',
+    default: null,
+    meaning:
+      'The address to which Devin sends browsers back, exactly as Devin has it on its list. Unset: PUBLIC_URL and `/connect/callback`.',
+    secret: false,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'DEVIN_OUTPOST_NAME',
+    default: 'vercel-sandbox',
+    meaning: 'The name that is suggested to Devin for a new outpost.',
+    secret: false,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'DEVIN_API_HOSTS',
+    default: null,
+    meaning:
+      "Hosts (`host` or `host:port`, with commas between) besides devin.ai and devinenterprise.com that a connection's token may be sent to.",
+    secret: false,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'DEVIN_CONNECT_URL',
+    default: 'https://app.devin.ai/outposts/connect',
+    meaning: "Devin's page where an administrator confirms a connection.",
+    secret: false,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'VERCEL_INTEGRATION_CLIENT_ID',
+    default: null,
+    meaning:
+      "Only where other people's projects are set up: the client id of the Vercel integration. Goes with the next.",
+    secret: false,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'VERCEL_INTEGRATION_CLIENT_SECRET',
+    default: null,
+    meaning: "The integration's client secret.",
+    secret: true,
+    group: 'Connection and sign-in',
+  },
+  {
+    name: 'VERCEL_API_URL',
+    default: 'https://api.vercel.com',
+    meaning: "Vercel's API, for the integration: https, or http on this machine.",
+    secret: false,
+    group: 'Connection and sign-in',
   },
   {
     name: 'SANDBOX_RUNTIME',

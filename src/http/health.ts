@@ -37,7 +37,7 @@ const RUNG_BY_MS = 60_000;
 /** Sessions whose doorbell is asked about. */
 const SAMPLE = 50;
 /** What these say is no trouble: it is chosen, or bought. */
-const CHOSEN = ['VERCEL_PLAN', 'PUBLIC_URL'];
+const CHOSEN = ['VERCEL_PLAN', 'PUBLIC_URL', 'OPERATOR_SECRET'];
 
 interface Seen {
   readonly lastLookAt: number | null;

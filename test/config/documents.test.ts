@@ -48,7 +48,7 @@ it('every variable -> has a check of what it looks like, and its group stands to
   expect(Object.keys(FIELDS).sort()).toEqual(VARIABLES.map(({ name }) => name).sort());
   const groups = VARIABLES.map(({ group }) => group);
   const changes = groups.filter((group, index) => group !== groups[index - 1]);
-  expect(changes).toEqual(['Devin', 'Vercel', 'Sandboxes', 'Orchestrator']);
+  expect(changes).toEqual(['Devin', 'Vercel', 'Connection and sign-in', 'Sandboxes', 'Orchestrator']);
 });
 
 it.each(VARIABLES.map((variable) => [variable.name, variable] as const))(

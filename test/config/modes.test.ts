@@ -19,10 +19,7 @@ describe('what each mode needs', () => {
         'DATABASE_URL',
       ],
     ],
-    [
-      'vercel',
-      ['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID', 'VERCEL_PROJECT_ID', 'DATABASE_URL', 'CRON_SECRET'],
-    ],
+    ['vercel', ['DEVIN_CONNECTION_SECRET', 'VERCEL_PROJECT_ID', 'DATABASE_URL', 'CRON_SECRET']],
   ] as const)('%s with nothing -> each missing variable is named, once', (mode, names) => {
     const result = parseConfig({}, { mode, now: NOW });
     expect(result.kind === 'problems' && namesOf(result.problems)).toEqual(names);

@@ -64,6 +64,7 @@ describe('a Vercel deployment', () => {
     expect(namesOf(deploymentNotices({ VERCEL: '1', VERCEL_ENV: 'preview' }, NOW))).toEqual([
       'VERCEL_ENV',
       'CRON_SECRET',
+      'OPERATOR_SECRET',
       'PUBLIC_URL',
     ]);
   });

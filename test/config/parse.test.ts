@@ -30,6 +30,17 @@ describe('an empty environment', () => {
     expect(rest).toEqual({
       mode: 'embedded',
       accounts: null,
+      connect: {
+        secret: null,
+        previousSecret: null,
+        callbackUrl: null,
+        connectUrl: 'https://app.devin.ai/outposts/connect',
+        apiUrl: 'https://api.devin.ai',
+        trustedHosts: [],
+        outpostName: 'vercel-sandbox',
+        integration: null,
+      },
+      operators: { operatorSecret: null, viewerSecret: null },
       acceptorId: 'vercel',
       plan: 'pro',
       cronSecret: null,
@@ -69,10 +80,10 @@ describe('accounts', () => {
     const { accounts } = configOf(ACCOUNTS, 'local');
     expect(accounts?.devin).toMatchObject({
       apiUrl: 'https://api.devin.ai',
-      outpostId: 'outpost_env-1',
+      credentials: { outpostId: 'outpost_env-1' },
       staticBaseUrl: 'https://static.devin.ai/devin-rs/remote',
     });
-    expect(accounts?.devin.token.reveal()).toBe('cog_verysecret');
+    expect(accounts?.devin.credentials?.token.reveal()).toBe('cog_verysecret');
     expect(accounts?.vercel).toMatchObject({
       source: 'VERCEL_TOKEN',
       teamId: 'team_1',

@@ -12,8 +12,11 @@ export const COMPLETE: Record<Mode, Record<string, string>> = {
   server: { ...DEVIN, ...VERCEL, ...POSTGRES },
   vercel: {
     ...DEVIN,
+    DEVIN_CREDENTIALS_FROM_ENV: 'true',
     ...POSTGRES,
     CRON_SECRET: '0123456789abcdef',
+    DEVIN_CONNECTION_SECRET: 'r'.repeat(32),
+    OPERATOR_SECRET: 'o'.repeat(16),
     VERCEL: '1',
     VERCEL_ENV: 'production',
     VERCEL_PROJECT_ID: 'prj_1',
