@@ -218,6 +218,17 @@ export interface Store {
   /** Entries after `seq` (0 = from the start), oldest first; of one actor when `actorId` is given. */
   journal(filter: { after: number; limit: number; actorId?: string }): Promise<readonly JournalRow[]>;
 
+  // --- sealed secrets: the vault's, see src/vault ------------------------------------------
+  /** Null: there is none, or it has expired by `now`. */
+  sealed(name: string, now: number): Promise<{ sealed: string; expiresAt: number | null } | null>;
+  /** Writes, in place of what was there. */
+  keepSealed(name: string, sealed: string, expiresAt: number | null): Promise<void>;
+  /** Writes unless something is there that has not expired by `now`; false then. */
+  keepSealedOnce(name: string, sealed: string, expiresAt: number, now: number): Promise<boolean>;
+  /** Deletes one, or all whose names begin with a prefix. */
+  dropSealed(which: { readonly name: string } | { readonly prefix: string }): Promise<void>;
+  dropExpiredSealed(now: number): Promise<void>;
+
   // --- housekeeping -----------------------------------------------------------------------
   /** Deletes an actor with its news and journal, only while it is at `rev` and not leased. */
   remove(id: string, rev: number): Promise<boolean>;

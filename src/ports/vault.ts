@@ -20,4 +20,6 @@ export interface Vault {
   drop(name: string): Promise<void>;
   /** Forgets all whose names begin with `prefix`. */
   dropAll(prefix: string): Promise<void>;
+  /** Forgets what has expired; `open` does not give it even before. */
+  dropExpired(): Promise<void>;
 }

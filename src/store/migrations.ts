@@ -120,4 +120,11 @@ const MIGRATIONS: readonly { name: string; statements: (words: Words) => readonl
       `create table ${at}leads (name ${key} primary key, owner text not null, lease_until ${big} not null)${strict}`,
     ],
   },
+  {
+    name: 'secrets',
+    statements: ({ at, key, big, strict }) => [
+      `create table ${at}secrets (name ${key} primary key, sealed text not null, expires_at ${big})${strict}`,
+      `create index secrets_expiry on ${at}secrets (expires_at) where expires_at is not null`,
+    ],
+  },
 ];

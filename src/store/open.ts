@@ -13,6 +13,7 @@ import { dispatchQueries } from './dispatch.js';
 import { journalQueries } from './journal.js';
 import { lookingQueries } from './looking.js';
 import { openPostgres } from './postgres.js';
+import { secretQueries } from './secrets.js';
 import { settingQueries } from './settings.js';
 
 export interface StoreOptions {
@@ -65,6 +66,7 @@ function storeOver(backend: Backend): Store {
     ...dispatchQueries(backend),
     ...lookingQueries(backend),
     ...journalQueries(backend),
+    ...secretQueries(backend),
     close: () => backend.close(),
   };
 }

@@ -73,6 +73,14 @@ interface LeadTable {
   lease_until: number;
 }
 
+/** Sealed secrets. Written by: the vault. Deleted by: the vault, the expired ones too. */
+interface SecretTable {
+  name: string;
+  sealed: string;
+  /** Null: it does not expire. */
+  expires_at: number | null;
+}
+
 /** Which migrations ran. Written by: `migrate`. Deleted by: nobody. */
 interface MigrationTable {
   version: number;
@@ -85,6 +93,7 @@ export interface Tables {
   journal: JournalTable;
   settings: SettingTable;
   leads: LeadTable;
+  secrets: SecretTable;
   migrations: MigrationTable;
 }
 

@@ -10,6 +10,7 @@ import { dispatchContract } from './contract-dispatch.js';
 import { lookingContract } from './contract-looking.js';
 import { openingContract } from './contract-opening.js';
 import { restContract } from './contract-rest.js';
+import { secretsContract } from './contract-secrets.js';
 import type { MakeDatabase } from './fixtures.js';
 
 export function storeContract(makeDatabase: MakeDatabase): void {
@@ -18,4 +19,5 @@ export function storeContract(makeDatabase: MakeDatabase): void {
   describe('putting an actor down', () => restContract(makeDatabase));
   describe('dispatch', () => dispatchContract(makeDatabase));
   describe('looking', () => lookingContract(makeDatabase));
+  describe('sealed secrets', () => secretsContract(makeDatabase));
 }
