@@ -59,7 +59,7 @@ export async function createOrchestrator(options: ComposeOptions): Promise<Orche
   const told = { ...config, unheardProbeIntervalMs: config.probeIntervalMs, publicUrl: null };
   const base = await openBase({ ...options, config: told });
   try {
-    return wire(assemble(base), options);
+    return wire(await assemble(base), options);
   } catch (error) {
     await base.store.close();
     throw error;

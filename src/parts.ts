@@ -3,11 +3,13 @@
  *
  * A *base* is what a process opens once and keeps: the store, and what was
  * learnt of the clouds' clocks. *Parts* are made from it afresh whenever that
- * is safer than keeping them: a function's credentials last for minutes, and
- * what a claim left in memory belongs to one drive. Drives nothing itself.
+ * is safer than keeping them: a function's credentials last for minutes, what
+ * a claim left in memory belongs to one drive, and an operator may connect
+ * another account. Drives nothing itself.
  */
 import { sessionRules } from '../machines/session/rules.js';
 import type { Config } from './config/index.js';
+import { createAccountReader } from './connect/account.js';
 import { createFleet } from './devin/fleet.js';
 import { Looker } from './dispatch/look.js';
 import { Sweeper } from './dispatch/sweep.js';
@@ -17,15 +19,19 @@ import { createSessionEffects, type SessionEffectDeps } from './effects/session-
 import { createSessionKind } from './effects/session-kind.js';
 import { RefusedError } from './errors.js';
 import { type Installation, settleInstallation } from './installation.js';
+import type { AccountReader, DevinAccount } from './ports/account.js';
 import type { Clock } from './ports/clock.js';
 import type { Fleet } from './ports/fleet.js';
 import type { SandboxHost } from './ports/sandbox.js';
 import type { Store } from './ports/store.js';
+import type { Vault } from './ports/vault.js';
 import { createRemoteClock, type RemoteClock } from './remote-clock.js';
 import type { ActorKind } from './runtime/actor.js';
 import { createSandboxHost, type SandboxHostOptions } from './sandbox/index.js';
 import { sandboxName } from './sandbox/name.js';
 import { openStore, type StoreOptions } from './store/open.js';
+import { createKeyRing, type KeyRing } from './vault/keys.js';
+import { createVault } from './vault/vault.js';
 
 export interface BaseOptions {
   readonly config: Config & { readonly accounts: NonNullable<Config['accounts']> };
@@ -38,38 +44,43 @@ export interface BaseOptions {
 
 export interface Base extends Omit<BaseOptions, 'storeOptions'> {
   readonly store: Store;
-  readonly installation: Installation;
+  /** Null without DEVIN_CONNECTION_SECRET: then nothing is sealed, and nobody signs in. */
+  readonly sealing: Sealing | null;
+  readonly account: AccountReader;
   readonly devinClock: RemoteClock;
   readonly vercelClock: RemoteClock;
   /** Hears of strange answers, each said once. */
   onOddity(line: string): void;
 }
 
+export interface Sealing {
+  readonly keys: KeyRing;
+  readonly vault: Vault;
+}
+
 export interface Parts extends Base {
+  readonly installation: Installation;
   readonly fleet: Fleet;
   readonly host: SandboxHost;
   readonly kind: ActorKind;
 }
 
-/** Opens the database and learns whose it is. Rejects with RefusedError or TransientError. */
+/** Opens the database. Rejects with RefusedError or TransientError. */
 export async function openBase({ storeOptions, ...options }: BaseOptions): Promise<Base> {
   const { config, clock } = options;
-  const { devin, vercel } = config.accounts;
-  if (devin.credentials === null)
-    throw new RefusedError('nothing is connected', { setting: 'DEVIN_OUTPOSTS_TOKEN' });
-  const { outpostId } = devin.credentials;
   const store = await openStore(config.databaseUrl.reveal(), storeOptions);
   try {
-    const installation = await settleInstallation(store, config.acceptorId, {
-      apiHost: new URL(devin.apiUrl).host,
-      outpostId,
-      vercelProject: vercel.projectId,
-    });
+    const sealing = sealingOf(config, store, clock);
     return {
       ...options,
       onOddity: distinct(options.log),
       store,
-      installation,
+      sealing,
+      account: createAccountReader({
+        vault: sealing?.vault ?? null,
+        trustedHosts: config.connect.trustedHosts,
+        environment: environmentAccount(config),
+      }),
       devinClock: await rememberedClock(store, clock, 'devin'),
       vercelClock: await rememberedClock(store, clock, 'vercel'),
     };
@@ -79,13 +90,23 @@ export async function openBase({ storeOptions, ...options }: BaseOptions): Promi
   }
 }
 
-export function assemble(base: Base): Parts {
-  const { config, clock, installation, onOddity } = base;
-  const { devin } = config.accounts;
+/**
+ * The parts for the account that is connected now. Rejects with RefusedError when none is, or when the database
+ * belongs to another, and with TransientError.
+ */
+export async function assemble(base: Base): Promise<Parts> {
+  const { config, clock, store, account, onOddity } = base;
+  const devin = await account.current();
+  if (devin === null) throw new NotConnectedError();
+  const installation = await settleInstallation(store, config.acceptorId, {
+    apiHost: new URL(devin.apiUrl).host,
+    outpostId: devin.outpostId,
+    vercelProject: config.accounts.vercel.projectId,
+  });
   const fleet = createFleet({
     apiUrl: devin.apiUrl,
-    token: () => devin.credentials?.token.reveal() ?? '',
-    outpostId: devin.credentials?.outpostId ?? '',
+    token: async () => tokenFor(devin, await account.current()),
+    outpostId: devin.outpostId,
     clock,
     remoteClock: base.devinClock,
     onOddity,
@@ -95,7 +116,7 @@ export function assemble(base: Base): Parts {
     fetch: base.sandboxFetch,
     clock,
     remoteClock: base.vercelClock,
-    settings: sandboxSettings(base),
+    settings: sandboxSettings(base, installation),
     onOddity,
   });
   const { sandbox } = config;
@@ -116,7 +137,33 @@ export function assemble(base: Base): Parts {
     bellForRestricted: config.doorbellForRestricted,
   });
   const kind = createSessionKind(rules, effects);
-  return { ...base, fleet, host, kind };
+  return { ...base, installation, fleet, host, kind };
+}
+
+/** Nobody has connected Devin yet, or somebody has disconnected it. */
+export class NotConnectedError extends RefusedError {
+  constructor() {
+    super('Devin is not connected: an operator does that on the page /connect', { setting: 'DEVIN_OUTPOST_ID' });
+  }
+}
+
+/** A token may have been changed since; one of another outpost is not for what was assembled. */
+function tokenFor(assembled: DevinAccount, now: DevinAccount | null): string {
+  if (now === null) throw new NotConnectedError();
+  if (now.outpostId === assembled.outpostId && now.apiUrl === assembled.apiUrl) return now.token;
+  throw new RefusedError('another outpost has been connected meanwhile', { setting: 'DEVIN_OUTPOST_ID' });
+}
+
+function sealingOf({ connect }: Config, store: Store, clock: Clock): Sealing | null {
+  if (connect.secret === null) return null;
+  const keys = createKeyRing(connect.secret.reveal(), connect.previousSecret?.reveal() ?? null);
+  return { keys, vault: createVault({ store, keys, clock }) };
+}
+
+function environmentAccount({ accounts }: BaseOptions['config']) {
+  const { apiUrl, credentials } = accounts.devin;
+  if (credentials === null) return null;
+  return { apiUrl, outpostId: credentials.outpostId, token: credentials.token.reveal() };
 }
 
 /** What looks at the queue; `settle` and `kick` as `LookDeps` says. */
@@ -173,7 +220,10 @@ function credentialsOf(vercel: Base['config']['accounts']['vercel']): SandboxHos
   return async () => ({ token: token.reveal(), teamId, projectId });
 }
 
-function sandboxSettings({ config, installation }: Base): SandboxHostOptions['settings'] {
+function sandboxSettings(
+  { config }: Base,
+  installation: Installation,
+): SandboxHostOptions['settings'] {
   const { sandbox, accounts } = config;
   return {
     runtime: sandbox.runtime ?? 'node24',

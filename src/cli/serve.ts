@@ -101,7 +101,7 @@ async function keepPassing(host: Deployment, runs: Runs, terminal: Terminal): Pr
   const signal = stopping();
   for (let trouble: string | null = null; !signal.aborted; ) {
     try {
-      const parts = assemble(await host.base());
+      const parts = await assemble(await host.base());
       await runPass({ parts, runs, windowMs: WINDOW_MS / host.speed, signal });
       trouble = null;
     } catch (error) {

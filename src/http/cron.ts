@@ -25,7 +25,7 @@ export function createCronApp({ deployment, runs }: { deployment: Deployment; ru
       return c.text('The cron secret is needed.\n', 401, { 'WWW-Authenticate': 'Bearer' });
     const base = await deployment.base();
     const report = await runPass({
-      parts: assemble(base),
+      parts: await assemble(base),
       runs,
       deploymentId: deployment.id,
       windowMs: WINDOW_MS / deployment.speed - (performance.now() - arrivedAt),

@@ -76,7 +76,7 @@ async function deploymentHealth(deployment: Deployment, now: number): Promise<De
   if (config.kind === 'problems')
     return answer('unready', { ...nothing, problems: config.problems.map(sentence) });
   try {
-    const seen = await inTime(deployment.base().then((base) => look(assemble(base))));
+    const seen = await inTime(deployment.base().then(async (base) => look(await assemble(base))));
     const stale = seen.lastLookAt === null || now - seen.lastLookAt > LOOK_STALE_MS;
     if (stale) {
       // A pass that says what is wrong was called: then the cron is not missing.

@@ -79,7 +79,7 @@ function directHost(c: Context): string | null {
 }
 
 async function view(deployment: Deployment, health: LocalPageDeps['health']): Promise<FleetView> {
-  const parts = assemble(await deployment.base());
+  const parts = await assemble(await deployment.base());
   const { problems } = await health();
   return fleetView({
     store: parts.store,

@@ -44,7 +44,7 @@ const REFUSED_MS = 60_000;
 export async function takeTurn(sessionId: string): Promise<Turn> {
   const host = deployment();
   try {
-    return await turn(assemble(await host.base()), sessionId, host.speed);
+    return await turn(await assemble(await host.base()), sessionId, host.speed);
   } catch (error) {
     host.log(`${sessionId}: ${messageOf(error)}`);
     if (error instanceof RefusedError) return sleepFor(REFUSED_MS);

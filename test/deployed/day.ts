@@ -84,7 +84,7 @@ export async function liveADay(options: {
   const over = new AbortController();
   const passing = (async () => {
     while (!over.signal.aborted)
-      await runPass({ parts: assemble(base), runs, windowMs: 3_600_000, signal: over.signal });
+      await runPass({ parts: await assemble(base), runs, windowMs: 3_600_000, signal: over.signal });
   })();
   const endAt = clock.now() + (hours + 1) * 3_600_000;
   const vms = new Set<string>();

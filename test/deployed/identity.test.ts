@@ -53,6 +53,7 @@ async function deploy(token: string) {
       DEVIN_API_URL: devin.url,
       DEVIN_OUTPOSTS_TOKEN: devin.token,
       DEVIN_OUTPOST_ID: devin.outpostId,
+      DEVIN_CREDENTIALS_FROM_ENV: 'true',
       DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
       DATABASE_URL: await postgres.createDatabase(),
       CRON_SECRET: 'only-for-tests-0123456789',
@@ -67,7 +68,7 @@ async function deploy(token: string) {
     log: () => undefined,
   });
   onEnd(() => base.store.close());
-  const { host } = assemble(base);
+  const { host } = await assemble(base);
   const open = () =>
     host.open(
       {

@@ -3,6 +3,7 @@ import { SESSION_VERSION } from '../../machines/session.js';
 import { startDevinCloud } from '../../src/emulator/devin/index.js';
 import { createControlApp } from '../../src/http/app.js';
 import { createCronApp } from '../../src/http/cron.js';
+import { assemble } from '../../src/parts.js';
 import { LAST_LOOK } from '../../src/pass/pass.js';
 import { createClock } from '../../src/ports/clock.js';
 import { CRON_SECRET, deploymentOf, noted, onEnd, settings, TOKEN } from './support.js';
@@ -142,7 +143,7 @@ test('a preview deployment has the database of production -> it does not open it
 test('the database serves another outpost -> which setting, and no account by its name', async () => {
   const env = await settings();
   const first = deploymentOf(env);
-  await first.base();
+  await assemble(await first.base());
   const answer = await createControlApp({
     deployment: deploymentOf({ ...env, DEVIN_OUTPOST_ID: 'outpost_env-another' }),
     runs: noted(),

@@ -24,6 +24,7 @@ export async function settings(): Promise<Record<string, string>> {
     DEVIN_API_URL: 'http://127.0.0.1:9',
     DEVIN_OUTPOSTS_TOKEN: TOKEN,
     DEVIN_OUTPOST_ID: 'outpost_env-of-this-test',
+    DEVIN_CREDENTIALS_FROM_ENV: 'true',
     VERCEL_TOKEN: 'vercel-token-of-this-test',
     VERCEL_TEAM_ID: 'team_of-this-test',
     VERCEL_PROJECT_ID: 'prj_of-this-test',

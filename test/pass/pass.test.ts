@@ -158,8 +158,9 @@ test('a claim of ours that no record holds -> released by the second sweep, whic
   const world = await openWorld();
   const { id } = world.devin.startSession();
   const { base } = await world.process();
-  const stray = `${base.installation.acceptorPrefixOf(id)}-77`;
-  await assemble(base).fleet.claim(id, stray, AbortSignal.timeout(5_000));
+  const { installation, fleet } = await assemble(base);
+  const stray = `${installation.acceptorPrefixOf(id)}-77`;
+  await fleet.claim(id, stray, AbortSignal.timeout(5_000));
   await (await world.process(hurried)).pass(1_000).report;
   expect(world.devin.session(id).acceptor).toBe(stray);
   const { runs, pass } = await world.process(hurried);

@@ -95,7 +95,7 @@ export async function openWorld({
       const opened = await openBase({ config, clock, sandboxFetch, log: (line) => lines.push(line) });
       onEnd(() => opened.store.close());
       const base = { ...opened, store: change(opened.store) };
-      const parts: Parts = assemble(base);
+      const parts: Parts = { ...(await assemble(opened)), store: base.store };
       const runs = new NotedRuns();
       return {
         base,

@@ -109,7 +109,7 @@ export async function startEngine(): Promise<Engine> {
     const passes = (async () => {
       while (!over.signal.aborted)
         await runPass({
-          parts: assemble(base),
+          parts: await assemble(base),
           runs: heard,
           windowMs: 60_000,
           signal: over.signal,
