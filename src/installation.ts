@@ -31,7 +31,7 @@ export async function settleInstallation(
 ): Promise<Installation> {
   const id = await store.settleSetting('installation', randomBytes(4).toString('hex'));
   const wanted = JSON.stringify([binding.apiHost, binding.outpostId, binding.vercelProject]);
-  const bound = await store.settleSetting('bound-to', wanted);
+  const bound = await store.settleSetting(BOUND, wanted);
   if (bound !== wanted) {
     const [apiHost, outpostId, vercelProject] = JSON.parse(bound) as string[];
     throw new RefusedError(
@@ -47,5 +47,22 @@ export async function settleInstallation(
     acceptorPrefixOf: (sessionId) => `${acceptorId}-${id}-${digest(sessionId)}`,
   };
 }
+
+/**
+ * Makes a database that serves another outpost serve this one, or says in words why it may not. Only while no session
+ * holds a slot: what runs belongs to the outpost before.
+ */
+export async function rebind(store: Store, binding: Binding, sessions: string): Promise<string | null> {
+  const wanted = JSON.stringify([binding.apiHost, binding.outpostId, binding.vercelProject]);
+  if ((await store.settleSetting(BOUND, wanted)) === wanted) return null;
+  const { slots } = await store.counts(sessions);
+  if (slots > 0)
+    return `${slots} sessions of another outpost are still being served. Wait until they are over, or stop them, and connect again`;
+  await store.writeSetting(BOUND, wanted);
+  return null;
+}
+
+/** The setting that says what the database serves. */
+const BOUND = 'bound-to';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 10);

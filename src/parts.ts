@@ -143,7 +143,9 @@ export async function assemble(base: Base): Promise<Parts> {
 /** Nobody has connected Devin yet, or somebody has disconnected it. */
 export class NotConnectedError extends RefusedError {
   constructor() {
-    super('Devin is not connected: an operator does that on the page /connect', { setting: 'DEVIN_OUTPOST_ID' });
+    super('Devin is not connected: an operator does that on the page /connect', {
+      setting: 'DEVIN_OUTPOST_ID',
+    });
   }
 }
 
@@ -220,10 +222,7 @@ function credentialsOf(vercel: Base['config']['accounts']['vercel']): SandboxHos
   return async () => ({ token: token.reveal(), teamId, projectId });
 }
 
-function sandboxSettings(
-  { config }: Base,
-  installation: Installation,
-): SandboxHostOptions['settings'] {
+function sandboxSettings({ config }: Base, installation: Installation): SandboxHostOptions['settings'] {
   const { sandbox, accounts } = config;
   return {
     runtime: sandbox.runtime ?? 'node24',

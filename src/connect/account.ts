@@ -7,8 +7,8 @@
  */
 import { RefusedError } from '../errors.js';
 import type { AccountReader, DevinAccount } from '../ports/account.js';
+import { CREDENTIALS, credentialsSchema } from '../ports/connect.js';
 import type { Vault } from '../ports/vault.js';
-import { CREDENTIALS, credentialsSchema } from './credentials.js';
 import { trustedApiUrl } from './trusted.js';
 
 /** By the wall. */

@@ -31,7 +31,10 @@ export function openingContract(makeDatabase: MakeDatabase): void {
     await execute(url, `insert into ${table} (version, name) values (999, 'from the future')`);
     const refusal = await openStore(url).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(RefusedError);
-    expect(refusal).toMatchObject({ setting: 'DATABASE_URL', message: expect.stringMatching(/999.*up to \d/) });
+    expect(refusal).toMatchObject({
+      setting: 'DATABASE_URL',
+      message: expect.stringMatching(/999.*up to \d/),
+    });
     await execute(url, `delete from ${table} where version = 999`);
     await open(url);
   });

@@ -66,7 +66,7 @@ const header = (change: (header: object) => object) => (sealed: string) => {
   return [Buffer.from(JSON.stringify(made)).toString('base64url'), ...rest].join('.');
 };
 
-test.each<readonly [string, (sealed: string) => string, string?]>([
+test.each<[string, (sealed: string) => string, string?]>([
   ['copied under another name', (sealed: string) => sealed, 'another'],
   ['its nonce changed', (sealed: string) => flip(sealed, 2)],
   ['its text changed', (sealed: string) => flip(sealed, 3)],

@@ -1,0 +1,217 @@
+/**
+ * What each effect of a connection does, against ports.
+ *
+ * Each may run more than once: what cannot be asked for twice (a token) is in
+ * the vault before the answer is given, and is found there by a repetition.
+ */
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Outpost, Project } from '../../machines/connection/context.js';
+import type { connectionEffects, Refusal } from '../../machines/connection/effects.js';
+import { messageOf, RefusedError, TransientError } from '../errors.js';
+import {
+  accessSchema,
+  CREDENTIALS,
+  type Credentials,
+  credentialsSchema,
+  type Installer,
+  type Partner,
+  secretsOf,
+} from '../ports/connect.js';
+import type { Vault } from '../ports/vault.js';
+import type { EffectCall, Effects } from '../runtime/actor.js';
+
+export interface ConnectionEffectDeps {
+  readonly vault: Vault;
+  readonly partner: Partner;
+  /** Null where no projects of others are set up. */
+  readonly installer: Installer | null;
+  /**
+   * Makes the outpost the one that this installation serves, or says in words why it may not: another is still
+   * being served.
+   */
+  bind(outpost: Outpost): Promise<string | null>;
+}
+
+/** What was granted is kept for another try for this long. */
+export const RETRY_MS = 3_600_000;
+/** Failed tries of writing a project's variables before the person is asked. */
+export const WRITE_PATIENCE = 4;
+
+const OVER = 'the attempt has expired: start again';
+
+export function createConnectionEffects({
+  vault,
+  partner,
+  installer,
+  bind,
+}: ConnectionEffectDeps): Effects<typeof connectionEffects> {
+  return {
+    async exchangeInstallation({ attemptId, project }, call) {
+      const names = secretsOf(attemptId);
+      const kept = await vault.open(names.access);
+      if (kept !== null) return installed(project, accessSchema.parse(JSON.parse(kept)), call);
+      const code = await vault.open(names.installation);
+      if (code === null) return refused(call, OVER);
+      await call.fence();
+      const answer = await installers(installer).exchange(code, call.signal);
+      if (answer.kind === 'refused') return refused(call, usedBefore(call) ?? answer.problem);
+      await vault.put(names.access, JSON.stringify(answer.access), call.now() + RETRY_MS);
+      await vault.drop(names.installation);
+      return installed(project, answer.access, call);
+    },
+
+    async exchangeCode({ attemptId }, call) {
+      const names = secretsOf(attemptId);
+      const kept = await vault.open(names.granted);
+      if (kept !== null) return granted(call, credentialsSchema.parse(JSON.parse(kept)));
+      const [verifier, code] = await Promise.all([vault.open(names.verifier), vault.open(names.code)]);
+      if (verifier === null || code === null) return refused(call, OVER);
+      await call.fence();
+      const answer = await partner.exchange({ code, verifier }, call.signal);
+      if (answer.kind === 'refused') return refused(call, usedBefore(call) ?? answer.problem);
+      await vault.put(names.granted, JSON.stringify(answer.credentials), call.now() + RETRY_MS);
+      await Promise.all([vault.drop(names.verifier), vault.drop(names.code)]);
+      return granted(call, answer.credentials);
+    },
+
+    async adoptConnection({ attemptId }, call) {
+      const kept = await vault.open(secretsOf(attemptId).granted);
+      if (kept === null) return refused(call, OVER);
+      const credentials = credentialsSchema.parse(JSON.parse(kept));
+      if (!(await partner.accepts(credentials, call.signal)))
+        return refused(call, "Devin's API does not take the token that it has just given: start again");
+      const outpost = outpostOf(credentials);
+      await call.fence();
+      const problem = await bind(outpost);
+      if (problem !== null) return refused(call, problem);
+      await vault.put(CREDENTIALS, kept, null);
+      return { kind: 'adopted', at: call.now(), outpost };
+    },
+
+    async configureProject({ attemptId, project }, call) {
+      const names = secretsOf(attemptId);
+      const [kept, grantedText] = await Promise.all([vault.open(names.access), vault.open(names.granted)]);
+      const written = [...project.written];
+      if (kept === null || grantedText === null)
+        return { kind: 'partly', at: call.now(), written, problem: OVER };
+      const access = accessSchema.parse(JSON.parse(kept));
+      const credentials = credentialsSchema.parse(JSON.parse(grantedText));
+      const values = await valuesOf(names.values, call);
+      for (const variable of variablesFor(credentials, values)) {
+        if (written.includes(variable.key)) continue;
+        await call.fence();
+        const problem = await write(project, access, variable, call);
+        if (problem !== null) return { kind: 'partly', at: call.now(), written, problem };
+        written.push(variable.key);
+      }
+      return { kind: 'written', at: call.now(), written, problem: null };
+    },
+
+    async forgetAttempt({ attemptId }, call) {
+      await vault.dropAll(secretsOf(attemptId).all);
+      return { at: call.now() };
+    },
+
+    async forgetConnection(_, call) {
+      await vault.drop(CREDENTIALS);
+      return { at: call.now() };
+    },
+  };
+
+  async function installed(project: Project, access: z.infer<typeof accessSchema>, call: EffectCall) {
+    const name = await installers(installer).nameOf(project.projectId, access, call.signal);
+    return {
+      kind: 'installed' as const,
+      at: call.now(),
+      teamId: access.teamId ?? project.teamId,
+      name: name?.slice(0, 200) ?? null,
+    };
+  }
+
+  /** Made once, so that a repetition writes the same. */
+  async function valuesOf(name: string, call: EffectCall): Promise<Values> {
+    await vault.putOnce(name, JSON.stringify(newValues()), call.now() + RETRY_MS);
+    return valuesSchema.parse(JSON.parse((await vault.open(name)) ?? 'null'));
+  }
+
+  async function write(
+    project: Project,
+    access: z.infer<typeof accessSchema>,
+    variable: { key: string; value: string },
+    call: EffectCall,
+  ): Promise<string | null> {
+    try {
+      const answer = await installers(installer).write(project.projectId, access, variable, call.signal);
+      return answer.kind === 'refused' ? `${variable.key} could not be written: ${answer.problem}` : null;
+    } catch (error) {
+      // The last try says how far it came, rather than only that it failed.
+      if (!(error instanceof TransientError) || call.attempt < WRITE_PATIENCE) throw error;
+      return `${variable.key} could not be written: ${messageOf(error, 150)}`;
+    }
+  }
+}
+
+const valuesSchema = z.object({
+  cronSecret: z.string(),
+  connectionSecret: z.string(),
+  operatorSecret: z.string(),
+  viewerSecret: z.string(),
+  acceptorId: z.string(),
+});
+type Values = z.infer<typeof valuesSchema>;
+
+const secret = () => randomBytes(32).toString('base64url');
+const newValues = (): Values => ({
+  cronSecret: secret(),
+  connectionSecret: secret(),
+  operatorSecret: secret(),
+  viewerSecret: secret(),
+  acceptorId: `vercel-${randomBytes(3).toString('hex')}`,
+});
+
+/** In the order in which they are written: without the last one, nothing is served, and health says what is missing. */
+function variablesFor({ token, apiUrl, outpostId }: Credentials, values: Values) {
+  return [
+    { key: 'CRON_SECRET', value: values.cronSecret },
+    { key: 'DEVIN_CONNECTION_SECRET', value: values.connectionSecret },
+    { key: 'OPERATOR_SECRET', value: values.operatorSecret },
+    { key: 'VIEWER_SECRET', value: values.viewerSecret },
+    { key: 'ACCEPTOR_ID', value: values.acceptorId },
+    { key: 'DEVIN_API_URL', value: apiUrl },
+    { key: 'DEVIN_OUTPOST_ID', value: outpostId },
+    { key: 'DEVIN_CREDENTIALS_FROM_ENV', value: 'true' },
+    { key: 'DEVIN_OUTPOSTS_TOKEN', value: token },
+  ];
+}
+
+function installers(installer: Installer | null): Installer {
+  if (installer !== null) return installer;
+  throw new RefusedError('no projects are set up from here any more', {
+    setting: 'VERCEL_INTEGRATION_CLIENT_ID',
+  });
+}
+
+const outpostOf = ({ apiUrl, outpostId, outpostName }: Credentials): Outpost => ({
+  outpostId,
+  apiHost: new URL(apiUrl).host,
+  outpostName,
+});
+
+const granted = (call: EffectCall, credentials: Credentials) => ({
+  kind: 'granted' as const,
+  at: call.now(),
+  outpost: outpostOf(credentials),
+});
+
+const refused = (call: EffectCall, problem: string): Refusal => ({
+  kind: 'refused',
+  at: call.now(),
+  problem,
+});
+
+/** A code works once: after a try whose answer was lost it may have been used by that. */
+const usedBefore = (call: EffectCall): string | null =>
+  call.attempt === 1
+    ? null
+    : 'a code works once, and an earlier try whose answer was lost may have used it: start again';
