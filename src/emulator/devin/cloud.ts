@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import type { Clock } from '../../ports/clock.js';
 import type { Access } from './access.js';
+import type { ConnectSwitches } from './connect.js';
 import type { SessionControl } from './control.js';
 import type { Calls, Faults } from './faults.js';
 import type { Gateway } from './gateway.js';
@@ -21,6 +22,8 @@ export interface DevinCloudOptions {
   /** For `/_world/`. Default: made up. */
   readonly worldToken?: string;
   readonly outpostId?: string;
+  /** Callback addresses on the list of the connect page; none unless given. */
+  readonly connectCallbacks?: readonly string[];
   /** Default 300,000. */
   readonly claimTtlMs?: number;
   /** How long a watch stays open. Default 300,000. */
@@ -51,6 +54,10 @@ export interface DevinCloud {
   readonly token: string;
   readonly worldToken: string;
   readonly outpostId: string;
+  /** DEVIN_CONNECT_URL. */
+  readonly connectUrl: string;
+  /** How connecting goes; changes count from the next request on. */
+  readonly connect: ConnectSwitches;
   readonly faults: Faults;
   readonly calls: Calls;
   /** Further fleet tokens, and revoking. */

@@ -6,7 +6,17 @@
  */
 import { z } from 'zod';
 
-const OPERATIONS = ['list', 'read', 'claim', 'release', 'watch', 'outposts', 'static', 'gateway'] as const;
+const OPERATIONS = [
+  'list',
+  'read',
+  'claim',
+  'release',
+  'watch',
+  'outposts',
+  'exchange',
+  'static',
+  'gateway',
+] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
 const shapeSchema = z.enum([

@@ -14,6 +14,7 @@ import { Hono } from 'hono';
 import { withDeadline } from '../../ports/clock.js';
 import { createAccess } from './access.js';
 import type { DevinCloud, DevinCloudOptions } from './cloud.js';
+import { mountConnect } from './connect.js';
 import { mountControl, type SessionControl, UnknownSessionError } from './control.js';
 import { createCalls, createFaults } from './faults.js';
 import { mountFleet } from './fleet-routes.js';
@@ -132,7 +133,9 @@ export async function startDevinCloud(options: DevinCloudOptions): Promise<Devin
     },
     gatewayUrl: () => `${url}/gateway`,
   });
-  mountOutposts(app, { clock, queue, access, edge, wire, outpostId });
+  const { addOutpost } = mountOutposts(app, { clock, queue, access, edge, wire, outpostId });
+  const connect = mountConnect(app, { clock, access, edge, url: () => url, addOutpost });
+  connect.callbacks.push(...(options.connectCallbacks ?? []));
 
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   // A remote's stream and a hanging call may outlive any default.
@@ -151,6 +154,8 @@ export async function startDevinCloud(options: DevinCloudOptions): Promise<Devin
     token,
     worldToken,
     outpostId,
+    connectUrl: `${url}/outposts/connect`,
+    connect,
     faults,
     calls,
     access,

@@ -29,7 +29,11 @@ export interface OutpostParts {
   readonly outpostId: string;
 }
 
-export function mountOutposts(app: Hono<HttpEnv>, parts: OutpostParts): void {
+/** Answers how to make one more: its id, or null when there is one of that name. */
+export function mountOutposts(
+  app: Hono<HttpEnv>,
+  parts: OutpostParts,
+): { addOutpost(name: string): string | null } {
   const { clock, queue, access, edge, wire } = parts;
   const outposts = new Map<string, Outpost>();
   const add = (id: string, spec: Outpost['spec']) => {
@@ -83,4 +87,11 @@ export function mountOutposts(app: Hono<HttpEnv>, parts: OutpostParts): void {
       answer(c, 'orchestrator', () => (outposts.delete(c.req.param('id')) ? c.body(null, 204) : gone(c))),
     );
   }
+
+  return {
+    addOutpost(name) {
+      if ([...outposts.values()].some(({ spec }) => spec.name === name)) return null;
+      return add(`outpost_env-${randomBytes(8).toString('hex')}`, { name, platform: 'linux' }).id;
+    },
+  };
 }

@@ -7,6 +7,8 @@ export const cloudEnvironment = (devin: DevinCloud, vercel: VercelCloud) => ({
   DEVIN_OUTPOSTS_TOKEN: devin.token,
   DEVIN_OUTPOST_ID: devin.outpostId,
   DEVIN_WORKER_STATIC_BASE_URL: devin.staticUrl,
+  DEVIN_CONNECT_URL: devin.connectUrl,
+  DEVIN_API_HOSTS: new URL(devin.url).host,
   VERCEL_TOKEN: vercel.token,
   VERCEL_TEAM_ID: vercel.teamId,
   VERCEL_PROJECT_ID: vercel.projectId,
