@@ -1,6 +1,7 @@
 /** The operator's page of a long-lived orchestrator, on loopback. */
 import { randomBytes } from 'node:crypto';
 import type { Orchestrator } from '../compose.js';
+import { localAdmission } from '../dashboard/guard.js';
 import { createDashboard } from '../dashboard/index.js';
 import type { ActionAnswer } from '../dashboard/view.js';
 import type { SessionControl } from '../emulator/devin/index.js';
@@ -22,8 +23,7 @@ export async function servePage(
     changes: (signal) => changes(orchestrator, signal),
     health: () => orchestrator.health(),
     actions: { ...operatorActions(orchestrator), ...(control === null ? {} : worldActions(control)) },
-    token: randomBytes(24).toString('base64url'),
-    allowedHosts: hosts,
+    admission: localAdmission(randomBytes(24).toString('base64url'), hosts),
     title: control === null ? 'Devin Outposts' : 'Devin Outposts, embedded world',
     world: control === null ? 'local' : 'embedded',
   });

@@ -1,5 +1,5 @@
 /**
- * Who may talk to the page at all.
+ * Who may talk to a page that is on loopback only, without a sign-in.
  *
  * A page on loopback is still reachable by any web page in the operator's
  * browser, by posting to it or by pointing a name of its own at 127.0.0.1. So
@@ -8,31 +8,16 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
+import type { Admission } from './admission.js';
+import { pageHeaders } from './headers.js';
 
-const HEADERS = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "connect-src 'self'",
-    "img-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-};
+const HEADERS = pageHeaders({ https: false });
 
 /**
  * Refuses foreign hosts (421) and origins (403); adds the headers that keep other pages out.
  * `allowedHosts` (in lower case) is read at each request: the port may be known late.
  */
-export function guard(allowedHosts: readonly string[]): MiddlewareHandler {
+function guard(allowedHosts: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     const host = c.req.header('host')?.toLowerCase() ?? '';
@@ -46,8 +31,20 @@ export function guard(allowedHosts: readonly string[]): MiddlewareHandler {
   };
 }
 
+/**
+ * One operator, the one who sits here. `token` is made anew by each process; whoever posts an action has to know it,
+ * and only our own page contains it.
+ */
+export function localAdmission(token: string, allowedHosts: readonly string[]): Admission {
+  return {
+    gate: guard(allowedHosts),
+    visitor: () => ({ role: 'operator', token, leave: null }),
+    isToken: (_, given) => isSameToken(given, token),
+  };
+}
+
 /** Compares without telling by its duration how much was right. */
-export function isSameToken(given: string, expected: string): boolean {
+function isSameToken(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

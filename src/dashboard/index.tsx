@@ -2,17 +2,18 @@
  * The operator's page: what every session does now, and buttons to act.
  *
  * Knows nothing but what it is given; reads no store and decides nothing.
- * Everything here is for one operator on this machine: see guard.ts.
+ * Who may see it, and act on it, is the admission's business.
  */
 import { readFileSync } from 'node:fs';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { messageOf } from '../errors.js';
+import type { Admission } from './admission.js';
 import { streamLive } from './events.js';
-import { guard, isSameToken } from './guard.js';
+import { drawn } from './layout.js';
 import { createNotes } from './notes.js';
-import { Page } from './page.js';
+import { Page, type PageProps } from './page.js';
 import { Live } from './sessions.js';
 import { ACTION_NAMES, type ActionAnswer, type ActionName, type FleetView, type Health } from './view.js';
 
@@ -23,12 +24,9 @@ export interface DashboardDeps {
   health(): Promise<Health>;
   /** What is absent is not offered. `start` takes no id. */
   readonly actions: Readonly<Partial<Record<ActionName, (id?: string) => Promise<ActionAnswer>>>>;
-  /** Made anew by each process; whoever posts an action has to know it. */
-  readonly token: string;
-  /** `127.0.0.1:3000` and its other names, in lower case; read at each request. */
-  readonly allowedHosts: readonly string[];
+  readonly admission: Admission;
   readonly title: string;
-  readonly world: 'embedded' | 'local';
+  readonly world: PageProps['world'];
 }
 
 const ASSETS = [
@@ -47,14 +45,17 @@ const sessionId = z
 export function createDashboard(deps: DashboardDeps): Hono {
   const app = new Hono();
   const notes = createNotes();
-  const context = {
-    token: deps.token,
-    available: new Set(ACTION_NAMES.filter((name) => deps.actions[name])),
+  const { admission } = deps;
+  const offered = ACTION_NAMES.filter((name) => deps.actions[name]);
+  const contextOf = (c: Context) => {
+    const visitor = admission.visitor(c);
+    const available = new Set(visitor.role === 'operator' ? offered : []);
+    return { token: visitor.token, visitor, available };
   };
 
   app.onError((error, c) => c.text(`${messageOf(error)}\n`, 500));
   app.notFound((c) => c.text('There is no such page.\n', 404));
-  app.use(guard(deps.allowedHosts));
+  app.use(admission.gate);
 
   for (const [path, type] of ASSETS) {
     const body = readFileSync(new URL(`./assets${path}`, import.meta.url), 'utf8');
@@ -64,16 +65,17 @@ export function createDashboard(deps: DashboardDeps): Hono {
   app.get('/', async (c) => {
     const { title, world } = deps;
     const note = notes.take(c.req.query('note') ?? '');
-    const page = <Page title={title} world={world} view={await deps.view()} note={note} {...context} />;
-    return c.html(`<!doctype html>${await page.toString()}`);
+    const page = <Page title={title} world={world} view={await deps.view()} note={note} {...contextOf(c)} />;
+    return c.html(await drawn(page));
   });
 
-  app.get('/events', (c) =>
-    streamLive(c, {
+  app.get('/events', (c) => {
+    const context = contextOf(c);
+    return streamLive(c, {
       changes: deps.changes,
       draw: async () => String(await (<Live view={await deps.view()} {...context} />).toString()),
-    }),
-  );
+    });
+  });
 
   app.get('/api/sessions', async (c) => c.json(await deps.view()));
 
@@ -89,7 +91,8 @@ export function createDashboard(deps: DashboardDeps): Hono {
   const small = bodyLimit({ maxSize: 4096, onError: (c) => c.text('The form is too large.\n', 413) });
   app.post('/actions/:name', small, async (c) => {
     const form = new URLSearchParams(await c.req.text());
-    if (!isSameToken(c.req.header('x-action-token') ?? form.get('token') ?? '', deps.token))
+    if (admission.visitor(c).role !== 'operator') return c.text('It takes an operator to act.\n', 403);
+    if (!admission.isToken(c, c.req.header('x-action-token') ?? form.get('token') ?? ''))
       return c.text('This page is out of date: the orchestrator was restarted. Load it again.\n', 403);
     const name = actionName.safeParse(c.req.param('name')).data;
     const act = name && deps.actions[name];

@@ -9,8 +9,8 @@ import type { Deployment } from '../deployment.js';
 import { assemble } from '../parts.js';
 import { runPass, WINDOW_MS } from '../pass/pass.js';
 import type { Runs } from '../ports/runs.js';
+import { isSameSecret } from '../vault/same-secret.js';
 import { answerTrouble, plain } from './answers.js';
-import { isSameSecret } from './same-secret.js';
 
 export function createCronApp({ deployment, runs }: { deployment: Deployment; runs: Runs }): Hono {
   const app = new Hono();

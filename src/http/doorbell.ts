@@ -9,8 +9,8 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Deployment } from '../deployment.js';
 import { createDoorbell } from '../doorbell.js';
+import { createLimiter } from '../operators/limiter.js';
 import type { Runs } from '../ports/runs.js';
-import { createLimiter } from './limiter.js';
 
 /** Rings of one session that wake its run: each costs a look at its vm. */
 const EACH = { burst: 6, perSecond: 1 / 10 };

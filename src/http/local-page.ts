@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import { describeProblems } from '../config/index.js';
+import { localAdmission } from '../dashboard/guard.js';
 import { createDashboard } from '../dashboard/index.js';
 import type { ActionAnswer, FleetView, Health } from '../dashboard/view.js';
 import type { Deployment } from '../deployment.js';
@@ -44,8 +45,7 @@ export function localPage({ deployment, runs, health }: LocalPageDeps): Hono {
         return tell(id, 'retry.requested', 'is tried again');
       },
     },
-    token: randomBytes(24).toString('base64url'),
-    allowedHosts: hosts,
+    admission: localAdmission(randomBytes(24).toString('base64url'), hosts),
     title: 'Devin Outposts',
     world: 'local',
   });

@@ -25,7 +25,9 @@ export interface DerivedKey {
 
 export interface KeySet {
   readonly current: DerivedKey;
-  /** The current one or the one before; null: neither. */
+  /** The current one, and the one before if there is one. */
+  readonly all: readonly DerivedKey[];
+  /** One of them by its id; null: another's. */
   find(kid: string | undefined): DerivedKey | null;
 }
 
@@ -38,8 +40,8 @@ export function createKeyRing(secret: string, previous: string | null): KeyRing 
   return {
     keysFor(label, context = '') {
       const current = derive(secret, label, context);
-      const known = previous === null ? [current] : [current, derive(previous, label, context)];
-      return { current, find: (kid) => known.find((key) => key.kid === kid) ?? null };
+      const all = previous === null ? [current] : [current, derive(previous, label, context)];
+      return { current, all, find: (kid) => all.find((key) => key.kid === kid) ?? null };
     },
   };
 }

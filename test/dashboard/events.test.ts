@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createParser } from 'eventsource-parser';
 import { afterEach, expect, it } from 'vitest';
+import { localAdmission } from '../../src/dashboard/guard.js';
 import { createDashboard } from '../../src/dashboard/index.js';
 import { fleetView } from './support.js';
 
@@ -45,8 +46,7 @@ async function serve() {
     },
     health: async () => ({ kind: 'ready', details: {} }),
     actions: {},
-    token: 't',
-    allowedHosts: [host],
+    admission: localAdmission('t', [host]),
     title: 'Outposts',
     world: 'embedded',
   });

@@ -1,3 +1,4 @@
+import { localAdmission } from '../../src/dashboard/guard.js';
 import { createDashboard, type DashboardDeps } from '../../src/dashboard/index.js';
 import type { FleetView, SessionView } from '../../src/dashboard/view.js';
 
@@ -42,8 +43,7 @@ export function dashboard(changes: Partial<DashboardDeps> = {}) {
     async *changes() {},
     health: async () => ({ kind: 'ready', details: {} }),
     actions: {},
-    token: TOKEN,
-    allowedHosts: [HOST, 'localhost:3000'],
+    admission: localAdmission(TOKEN, [HOST, 'localhost:3000']),
     title: 'Outposts',
     world: 'embedded',
     ...changes,

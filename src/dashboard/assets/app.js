@@ -75,8 +75,9 @@ function countTime(root = document) {
 }
 
 async function postWithoutLeaving(event) {
-  event.preventDefault();
   const form = event.target;
+  if (form.dataset.plain !== undefined) return;
+  event.preventDefault();
   const button = form.querySelector('button');
   button.disabled = true;
   try {
