@@ -8,6 +8,7 @@ import { createInstaller } from './connect/installer.js';
 import { createPartner } from './connect/partner.js';
 import { createConnectionEffects } from './effects/connection-effects.js';
 import { createConnectionKind } from './effects/connection-kind.js';
+import { SESSIONS } from './effects/session-kind.js';
 import { rebind } from './installation.js';
 import type { Base } from './parts.js';
 import type { Connector } from './ports/connector.js';
@@ -17,9 +18,6 @@ export interface Connections {
   /** Drives what is due, and forgets what is over. */
   driveDue(): Promise<void>;
 }
-
-/** The machine of sessions. */
-const SESSIONS = 'session';
 
 export function connectionsOf(base: Base): Connections | null {
   const { store, sealing, clock, config, account, log } = base;

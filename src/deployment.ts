@@ -17,6 +17,7 @@ import {
   parseConfig,
   type Secret,
 } from './config/index.js';
+import { type Connections, connectionsOf } from './connections.js';
 import { RefusedError } from './errors.js';
 import { type Base, openBase } from './parts.js';
 import type { Clock } from './ports/clock.js';
@@ -38,6 +39,8 @@ export interface Deployment {
   log(line: string): void;
   /** Rejects with RefusedError (settings), or TransientError while the database is away. */
   base(): Promise<Base>;
+  /** What moves connections; null where nothing can be connected. Rejects as `base` does. */
+  connections(): Promise<Connections | null>;
 }
 
 /** Connections of one instance; an instance serves many requests at once, and there are many instances. */
@@ -58,6 +61,7 @@ export function createDeployment(env: Environment): Deployment {
   const mode = onVercel ? 'vercel' : 'server';
   const config = parseConfig(env, { mode });
   let opening: Promise<Base> | null = null;
+  let connecting: Promise<Connections | null> | null = null;
   const log = (line: string) => console.log(line);
   const open = async () =>
     openBase({
@@ -69,6 +73,13 @@ export function createDeployment(env: Environment): Deployment {
         ...(onVercel ? { idleTimeoutMs: IDLE_MS, onPool: attachDatabasePool } : {}),
       },
     });
+  const base = () => {
+    opening ??= open().catch((error) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  };
   return {
     clock,
     speed,
@@ -78,12 +89,15 @@ export function createDeployment(env: Environment): Deployment {
     cronSecret: config.kind === 'ok' ? config.config.cronSecret : null,
     notices: () => deploymentNotices(env, Date.now(), mode),
     log,
-    base() {
-      opening ??= open().catch((error) => {
-        opening = null;
-        throw error;
-      });
-      return opening;
+    base,
+    connections() {
+      connecting ??= base()
+        .then(connectionsOf)
+        .catch((error) => {
+          connecting = null;
+          throw error;
+        });
+      return connecting;
     },
   };
 }

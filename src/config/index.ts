@@ -1,4 +1,5 @@
 /** Configuration: the environment, read once, with every problem named at once. */
+export { CALLBACK_PATH, INTEGRATION_PATH } from './connect.js';
 export { readEnvironment } from './environment.js';
 export { deploymentNotices } from './notices.js';
 export { type Config, type ConfigResult, describeProblems, type Problem, parseConfig } from './parse.js';

@@ -4,12 +4,12 @@
  * Knows nothing but what it is given; reads no store and decides nothing.
  * Who may see it, and act on it, is the admission's business.
  */
-import { readFileSync } from 'node:fs';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { messageOf } from '../errors.js';
 import type { Admission } from './admission.js';
+import { assetRoutes } from './assets.js';
 import { streamLive } from './events.js';
 import { drawn } from './layout.js';
 import { createNotes } from './notes.js';
@@ -28,13 +28,6 @@ export interface DashboardDeps {
   readonly title: string;
   readonly world: PageProps['world'];
 }
-
-const ASSETS = [
-  ['/app.js', 'text/javascript; charset=utf-8'],
-  ['/format.js', 'text/javascript; charset=utf-8'],
-  ['/app.css', 'text/css; charset=utf-8'],
-  ['/icon.svg', 'image/svg+xml'],
-] as const;
 
 const actionName = z.enum(ACTION_NAMES);
 const sessionId = z
@@ -57,10 +50,7 @@ export function createDashboard(deps: DashboardDeps): Hono {
   app.notFound((c) => c.text('There is no such page.\n', 404));
   app.use(admission.gate);
 
-  for (const [path, type] of ASSETS) {
-    const body = readFileSync(new URL(`./assets${path}`, import.meta.url), 'utf8');
-    app.get(path, (c) => c.body(body, 200, { 'Content-Type': type }));
-  }
+  app.route('/', assetRoutes());
 
   app.get('/', async (c) => {
     const { title, world } = deps;

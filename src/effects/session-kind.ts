@@ -33,9 +33,12 @@ const MIGRATIONS: ActorKind['migrations'] = {
   }),
 };
 
+/** The machine of sessions, as rows name it. */
+export const SESSIONS = 'session';
+
 export function createSessionKind(rules: SessionRules, effects: Effects<typeof sessionEffects>): ActorKind {
   return {
-    name: 'session',
+    name: SESSIONS,
     version: SESSION_VERSION,
     machine: createSessionMachine(rules),
     contextSchema: sessionContextSchema,

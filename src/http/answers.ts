@@ -1,5 +1,6 @@
 /** What every route of a deployment has in common: its headers, and how it says that something is wrong. */
 import type { Context, MiddlewareHandler } from 'hono';
+import { pageHeaders } from '../dashboard/headers.js';
 import type { Deployment } from '../deployment.js';
 import { messageOf, RefusedError, TransientError } from '../errors.js';
 
@@ -7,14 +8,15 @@ import { messageOf, RefusedError, TransientError } from '../errors.js';
 const RETRY_AFTER_S = 10;
 
 /** Nothing of a deployment is kept by caches, framed or guessed at. */
-export const plain: MiddlewareHandler = async (c, next) => {
-  await next();
-  c.header('Cache-Control', 'no-store');
-  c.header('X-Content-Type-Options', 'nosniff');
-  c.header('X-Frame-Options', 'DENY');
-  c.header('Referrer-Policy', 'no-referrer');
-  c.header('Strict-Transport-Security', 'max-age=31536000');
-};
+export const plain: MiddlewareHandler = headed(pageHeaders({ https: true }));
+
+/** Sets headers on whatever is answered. */
+export function headed(headers: Readonly<Record<string, string>>): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  };
+}
 
 /** 503 with `Retry-After` for what passes or is mended by an operator; 500, and the reason in the log only, for a defect. */
 export function answerTrouble(c: Context, error: unknown, { log }: Pick<Deployment, 'log'>): Response {

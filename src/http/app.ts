@@ -1,21 +1,36 @@
 /**
- * What a deployment answers: its health, its doorbell, and nothing else to the
- * world. The operator's page is there for who sits at the machine it runs on.
+ * What a deployment answers besides its cron: health to everybody, the doorbell
+ * to vms, two callbacks to the browser that began, and pages to who has signed
+ * in. Without a sign-in, a server's page is for who sits at its machine.
  */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
+import { CALLBACK_PATH, type Config, describeProblems, INTEGRATION_PATH } from '../config/index.js';
+import { assetRoutes } from '../dashboard/assets.js';
+import { pageHeaders } from '../dashboard/headers.js';
 import type { Deployment } from '../deployment.js';
+import { createAttemptCookies } from '../operators/attempts.js';
+import { createOperators } from '../operators/operators.js';
+import { createPatience } from '../operators/patience.js';
 import type { Runs } from '../ports/runs.js';
-import { answerTrouble, plain } from './answers.js';
+import { createKeyRing } from '../vault/keys.js';
+import { answerTrouble, headed, plain } from './answers.js';
+import { createBrowsers } from './browser.js';
+import { connectRoutes } from './connect.js';
 import { doorbellRoute } from './doorbell.js';
-import { createHealth } from './health.js';
+import { createHealth, type DeploymentHealth } from './health.js';
 import { localPage } from './local-page.js';
+import { createPage } from './page.js';
+import { createPeople } from './people.js';
+import { noSignInRoutes, signInRoutes } from './sign-in.js';
 
 export interface ControlAppDeps {
   readonly deployment: Deployment;
   readonly runs: Runs;
-  /** Whether who asks directly gets the operator's page; never on Vercel. */
+  /** Whether who asks directly gets the operator's page without a sign-in, where there is none; never on Vercel. */
   readonly page?: boolean;
 }
+
+type Surroundings = Pick<ControlAppDeps, 'deployment' | 'runs'> & { health(): Promise<DeploymentHealth> };
 
 export function createControlApp({ page = true, ...surroundings }: ControlAppDeps): Hono {
   const { deployment } = surroundings;
@@ -29,7 +44,73 @@ export function createControlApp({ page = true, ...surroundings }: ControlAppDep
     return health.status === 'unready' ? c.json(health, 503, { 'Retry-After': '10' }) : c.json(health);
   });
   app.route('/api/sessions', doorbellRoute(surroundings));
-  if (page && !deployment.onVercel)
-    app.route('/', localPage({ ...surroundings, health: () => healthAt(Date.now()) }));
+
+  const { config } = deployment;
+  const around = { ...surroundings, health: () => healthAt(Date.now()) };
+  if (config.kind === 'problems') {
+    const said = `The settings have problems:\n${describeProblems(config.problems)}\n`;
+    app.get('/', (c) => c.text(said, 503));
+    return app;
+  }
+  mountPages(app, around, config.config, page && !deployment.onVercel);
   return app;
+}
+
+function mountPages(app: Hono, around: Surroundings, config: Config, local: boolean): void {
+  const { deployment } = around;
+  const { connect, operators: secrets, publicUrl } = config;
+  const root = connect.secret;
+  if (root === null) {
+    app.route('/', local ? localPage(around) : noSignInRoutes());
+    return;
+  }
+  const secure = deployment.onVercel || (publicUrl?.startsWith('https:') ?? false);
+  const keys = createKeyRing(root.reveal(), connect.previousSecret?.reveal() ?? null);
+  const operators = createOperators({
+    keys,
+    secrets: {
+      operator: secrets.operatorSecret?.reveal() ?? null,
+      viewer: secrets.viewerSecret?.reveal() ?? null,
+    },
+  });
+  const people = createPeople({ operators, secure });
+
+  const ours = headed(pageHeaders({ https: secure }));
+  // A browser follows the form's answer to Devin only if the page says that it may.
+  const onToDevin = headed(pageHeaders({ https: secure, formAction: [new URL(connect.connectUrl).origin] }));
+  app.use('*', (c, next) => (c.req.path.startsWith('/connect') ? onToDevin : ours)(c, next));
+
+  app.route('/', assetRoutes());
+  app.route(
+    '/',
+    connectRoutes({
+      people,
+      browsers: createBrowsers(createAttemptCookies(keys), secure),
+      connector: async () => (await deployment.connections())?.connector ?? null,
+      missing: missingToConnect(config),
+      callbackUrl: connect.callbackUrl,
+      callbackPath: connect.callbackUrl === null ? CALLBACK_PATH : new URL(connect.callbackUrl).pathname,
+      integrationPath: connect.integration === null ? null : INTEGRATION_PATH,
+      log: deployment.log,
+    }),
+  );
+  if (!operators.open) {
+    app.route('/', local ? localPage(around) : noSignInRoutes());
+    return;
+  }
+  const patience = createPatience(async () => (await deployment.base()).store);
+  app.route('/', signInRoutes({ people, operators, patience, clientOf: (c) => clientOf(c, deployment) }));
+  app.route('/', createPage({ ...around, admission: people.admission, world: 'deployed' }));
+}
+
+function missingToConnect({ connect }: Config) {
+  if (connect.callbackUrl !== null) return [];
+  return [
+    { variable: 'PUBLIC_URL', why: 'the address under which browsers, and sandboxes, reach this deployment' },
+  ];
+}
+
+/** Vercel tells whose request it is, whatever the client says; elsewhere nobody can know. */
+function clientOf(c: Context, { onVercel }: Deployment): string {
+  return (onVercel && c.req.header('x-real-ip')) || 'anybody';
 }

@@ -24,6 +24,8 @@ export function createCronApp({ deployment, runs }: { deployment: Deployment; ru
     if (secret === null || scheme !== 'Bearer' || !isSameSecret(given, secret))
       return c.text('The cron secret is needed.\n', 401, { 'WWW-Authenticate': 'Bearer' });
     const base = await deployment.base();
+    await (await deployment.connections())?.driveDue();
+    if ((await base.account.current()) === null) return c.json({ kind: 'unconnected' });
     const report = await runPass({
       parts: await assemble(base),
       runs,

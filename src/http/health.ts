@@ -10,7 +10,7 @@ import { SESSION_VERSION } from '../../machines/session.js';
 import type { Problem } from '../config/index.js';
 import type { Deployment } from '../deployment.js';
 import { messageOf, RefusedError, TransientError } from '../errors.js';
-import { assemble, type Parts } from '../parts.js';
+import { assemble, NotConnectedError, type Parts } from '../parts.js';
 import { LAST_LOOK, LAST_PROBLEM } from '../pass/pass.js';
 import { restore } from '../runtime/saved.js';
 import { RESTING } from '../view.js';
@@ -85,6 +85,8 @@ async function deploymentHealth(deployment: Deployment, now: number): Promise<De
     }
     return answer(seen.problems.length + advice.length > 0 ? 'attention' : 'ok', seen);
   } catch (error) {
+    if (error instanceof NotConnectedError && config.config.connect.integration !== null)
+      return answer('ok', { ...nothing, problems: [], notes: [SETS_UP] });
     deployment.log(`health: ${messageOf(error)}`);
     return answer('unready', { ...nothing, problems: [reasonOf(error)] });
   }
@@ -110,7 +112,7 @@ async function look(parts: Parts): Promise<Seen> {
     );
   if (counts.quarantined > 0)
     problems.push(
-      `${counts.quarantined} sessions are set aside and keep what they hold: the log says why. The page has Retry: npm run serve on a machine of yours, with the same DATABASE_URL, shows it`,
+      `${counts.quarantined} sessions are set aside and keep what they hold: the log says why. The page shows them and has Retry (sign in with OPERATOR_SECRET)`,
     );
   const notes = deaf
     ? [
@@ -153,11 +155,16 @@ function silence(lastLookAt: number | null, onVercel: boolean): string {
 
 function reasonOf(error: unknown): string {
   // Anybody may read this: which setting, and no word of what it is set to.
+  if (error instanceof NotConnectedError)
+    return 'Devin is not connected: sign in with OPERATOR_SECRET and press Connect on the page /connect';
   if (error instanceof RefusedError) return `${error.setting} is refused: the log says why`;
   if (error instanceof TransientError)
     return 'DATABASE_URL: the database cannot be reached. Sessions go on by themselves once it answers';
   return 'something is wrong here: the log says what';
 }
+
+const SETS_UP =
+  'projects of others are set up from here; no sessions are served, because Devin is not connected';
 
 const isChosen = ({ variable }: Problem) => CHOSEN.includes(variable);
 const sentence = ({ variable, problem }: Problem) => `${variable} ${problem}`;

@@ -90,7 +90,7 @@ test('hobby -> what the plan limits is noted, and is no trouble', async () => {
   expect(String(health.notes)).toContain('45 minutes');
 });
 
-test.each(['/', '/api', '/api/sessions', '/actions/stop', '/events', '/.env', '/api/health/x'])(
+test.each(['/api', '/api/sessions', '/actions/stop', '/events', '/.env', '/api/health/x'])(
   'anybody asks a deployment for %s -> 404',
   async (path) => {
     const deployment = deploymentOf({ ...(await settings()), VERCEL: '1' });
@@ -151,4 +151,47 @@ test('the database serves another outpost -> which setting, and no account by it
   const text = await answer.text();
   expect([answer.status, text.includes('DATABASE_URL')]).toEqual([503, true]);
   expect(text).not.toMatch(/outpost_env-|prj_/);
+});
+
+const ROOT = { DEVIN_CONNECTION_SECRET: 'a-root-secret-of-this-test-0123456' };
+const unconnected = async () => ({
+  ...(await settings()),
+  ...ROOT,
+  DEVIN_OUTPOSTS_TOKEN: '',
+  DEVIN_OUTPOST_ID: '',
+});
+
+test('nothing is connected -> unready, and where to connect', async () => {
+  const { answer, health } = await ask(await unconnected());
+  expect([answer.status, health.status]).toEqual([503, 'unready']);
+  expect(String(health.problems)).toMatch(/not connected.*OPERATOR_SECRET.*\/connect/);
+});
+
+test('nothing is connected where projects of others are set up -> ok, and noted', async () => {
+  const { health } = await ask({
+    ...(await unconnected()),
+    VERCEL_INTEGRATION_CLIENT_ID: 'oac_1',
+    VERCEL_INTEGRATION_CLIENT_SECRET: 'only-for-tests',
+  });
+  expect(health).toMatchObject({ status: 'ok', problems: [], notes: [expect.stringContaining('set up')] });
+});
+
+test('the cron comes while nothing is connected -> it says so, and looks at no queue', async () => {
+  const deployment = deploymentOf(await unconnected());
+  const headers = { authorization: `Bearer ${CRON_SECRET}` };
+  const answer = await createCronApp({ deployment, runs: noted() }).request('/api/cron', { headers });
+  expect([answer.status, await answer.json()]).toEqual([200, { kind: 'unconnected' }]);
+});
+
+test('a deployment without a sign-in -> says where to set one up, and shows nothing', async () => {
+  const deployment = deploymentOf({
+    ...(await settings()),
+    VERCEL: '1',
+    DATABASE_URL: 'postgres://u:p@127.0.0.1:9/d',
+  });
+  const app = createControlApp({ deployment, runs: noted() });
+  expect((await app.request('/')).headers.get('location')).toBe('/sign-in');
+  const page = await app.request('/sign-in');
+  expect(page.status).toBe(503);
+  expect(await page.text()).toMatch(/OPERATOR_SECRET/);
 });
