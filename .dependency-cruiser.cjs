@@ -21,6 +21,13 @@ const layers = [
     '^src/(config|dashboard|cli|emulator|devin|sandbox|store|compose)',
   ],
   ['the-page-draws-only', '^src/dashboard/', '^(machines/|src/(?!dashboard/|errors))'],
+  ['the-vault-knows-ports-only', '^src/vault/', '^(machines/|src/(?!vault/|ports/|errors))'],
+  ['roles-know-no-routes', '^src/operators/', '^(machines/|src/(?!operators/|vault/|ports/|errors))'],
+  [
+    'connecting-knows-no-surface',
+    '^src/connect/',
+    '^src/(config|dashboard|http|cli|emulator|devin|sandbox|store|vault|operators|pass|workflows)',
+  ],
   ['settings-stand-alone', '^src/config/', '^(machines/|src/(?!config/|errors))'],
   [
     'adapters-know-no-decisions',
@@ -47,6 +54,7 @@ const doors = [
   ['only-store-imports-sql', '^src/store/', '(kysely|@libsql/client|pg)'],
   ['only-config-reads-dotenv', '^src/config/', 'dotenv'],
   ['only-hosts-and-runs-know-the-engine', '^src/(workflows|build|cli)/', '(workflow|@workflow/[^/]+)'],
+  ['only-vault-and-roles-sign-and-seal', '^src/(vault|operators)/', 'jose'],
   ['only-cli-knows-the-terminal', '^src/cli/', '(commander|log-update)'],
 ];
 

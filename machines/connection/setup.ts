@@ -96,4 +96,3 @@ export function connectionSetup(now: () => number) {
     },
   });
 }
-export type ConnectionSetup = ReturnType<typeof connectionSetup>;

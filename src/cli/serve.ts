@@ -69,8 +69,9 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   try {
     // Before anybody can ring: a ring wakes a run of this engine.
     engine = await startEngine(databaseUrl);
-    const { publicUrl } = host.config.config;
-    const isPublic = publicUrl?.startsWith('https:') ?? false;
+    const { publicUrl, operators } = host.config.config;
+    const signIn = operators.operatorSecret !== null || operators.viewerSecret !== null;
+    const isPublic = !signIn && (publicUrl?.startsWith('https:') ?? false);
     const apps = { deployment: host, runs };
     listening.push(await listen(createControlApp({ ...apps, page: !isPublic }).fetch, options.port ?? port));
     // What a proxy passes on must not be the page: nobody can tell then who asks for it.

@@ -119,13 +119,19 @@ export async function runningWorld(env: Environment, url: string): Promise<Surro
   };
 }
 
+/** Which outpost of a world is served, when the environment itself says so; blank: none yet. */
+const OUTPOST = ['DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID'];
+
 /**
  * Makes the settings of `.env`, and of a running world, the environment of this process, where the parts that it
  * hosts read them.
  */
 export async function settleEnvironment(world: string | undefined): Promise<Environment> {
   const env = readEnvironment({ env: process.env, directory: process.cwd() });
-  Object.assign(process.env, env, world === undefined ? {} : await joinWorld(env, world));
+  const given = Object.fromEntries(
+    OUTPOST.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+  Object.assign(process.env, env, world === undefined ? {} : { ...(await joinWorld(env, world)), ...given });
   // `vercel env pull` writes it, and this is not Vercel.
   delete process.env.VERCEL;
   return env;

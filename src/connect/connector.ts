@@ -11,7 +11,7 @@ import type { ConnectionEvent } from '../../machines/connection/events.js';
 import type { Clock } from '../ports/clock.js';
 import { type Partner, secretsOf } from '../ports/connect.js';
 import type { AttemptView, ConnectionView, Connector } from '../ports/connector.js';
-import type { ActorRow, Store } from '../ports/store.js';
+import { type ActorRow, CONNECTION_IDS, type Store } from '../ports/store.js';
 import type { Vault } from '../ports/vault.js';
 import type { ActorKind } from '../runtime/actor.js';
 import { drive } from '../runtime/drive.js';
@@ -42,9 +42,10 @@ const NEXT_MS = 24 * 60 * 60_000;
 /** No effect is begun later in a request, by the wall; the last one may take twenty seconds. */
 const BUDGET_MS = 5_000;
 
-const OWN = 'connection:own';
+const OWN = `${CONNECTION_IDS}own`;
 const OWN_ATTEMPT = 'own-';
-const actorOf = (attemptId: string) => (attemptId.startsWith(OWN_ATTEMPT) ? OWN : `connection:${attemptId}`);
+const actorOf = (attemptId: string) =>
+  attemptId.startsWith(OWN_ATTEMPT) ? OWN : `${CONNECTION_IDS}${attemptId}`;
 
 export function createConnector(deps: ConnectorDeps): Connector {
   const { store, vault, kind, clock, partner } = deps;

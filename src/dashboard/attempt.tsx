@@ -98,7 +98,9 @@ const Told: FC<AttemptProps> = ({ attempt, token }) => {
           {attempt.retryable && (
             <form method="post" action="/connect/retry" class="stack">
               <input type="hidden" name="token" value={token} />
-              <button type="submit">Try again</button>
+              <button type="submit" class="first">
+                Try again
+              </button>
             </form>
           )}
         </Wrong>
@@ -124,7 +126,9 @@ const Confirm: FC<{ project: NonNullable<AttemptShown['project']>; token: string
     <Project project={project} />
     <form method="post" action="/connect/continue" class="stack">
       <input type="hidden" name="token" value={token} />
-      <button type="submit">Go on to Devin</button>
+      <button type="submit" class="first">
+        Go on to Devin
+      </button>
     </form>
     <p class="dim">
       There, sign in as an administrator, look at the suggested name of the outpost, and press Connect, within

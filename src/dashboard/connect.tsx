@@ -102,7 +102,9 @@ const Start: FC<{ visitor: Visitor; connection: ConnectionShown; callbackUrl: st
     </p>
     <form method="post" action="/connect/start" class="stack">
       <input type="hidden" name="token" value={visitor.token} />
-      <button type="submit">{connection.source === 'none' ? 'Connect Devin' : 'Connect again'}</button>
+      <button type="submit" class={connection.source === 'none' ? 'first' : ''}>
+        {connection.source === 'none' ? 'Connect Devin' : 'Connect again'}
+      </button>
     </form>
     <details>
       <summary>Devin refuses the callback address?</summary>

@@ -32,7 +32,9 @@ export const SignIn: FC<SignInProps> = ({ to, problem }) => (
           maxlength={500}
         />
       </label>
-      <button type="submit">Sign in</button>
+      <button type="submit" class="first">
+        Sign in
+      </button>
     </form>
     <p class="dim">
       It is the value of <code>OPERATOR_SECRET</code>, or of <code>VIEWER_SECRET</code> for who only looks. On

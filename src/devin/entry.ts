@@ -7,13 +7,14 @@
  */
 import { z } from 'zod';
 import { type QueueEntry, SESSION_STATUSES, type SessionPolicy } from '../ports/fleet.js';
+import { CONNECTION_IDS } from '../ports/store.js';
 import { sessionPath } from './paths.js';
 
 const policySchema = z.object({ enabled: z.boolean(), allow: z.array(z.unknown()).nullish() });
 
 const rowSchema = z.object({
   metadata: z.object({
-    session_id: z.string().refine((id) => sessionPath(id) !== null),
+    session_id: z.string().refine((id) => sessionPath(id) !== null && !id.startsWith(CONNECTION_IDS)),
     outpost_id: z.string(),
     updated_at: z.unknown().optional(),
   }),

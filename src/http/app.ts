@@ -100,6 +100,11 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
   }
   const patience = createPatience(async () => (await deployment.base()).store);
   app.route('/', signInRoutes({ people, operators, patience, clientOf: (c) => clientOf(c, deployment) }));
+  app.get('/', people.admission.gate, async (c, next) => {
+    const { account } = await deployment.base();
+    // There is nothing to see before that.
+    return (await account.current()) === null ? c.redirect('/connect', 303) : next();
+  });
   app.route('/', createPage({ ...around, admission: people.admission, world: 'deployed' }));
 }
 

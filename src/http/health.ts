@@ -150,7 +150,7 @@ function silence(lastLookAt: number | null, onVercel: boolean): string {
       : `the queue was last looked at ${new Date(lastLookAt).toISOString()}`;
   return onVercel
     ? `${what}: Vercel Cron calls production deployments only, for the first time within a minute; see Cron Jobs in the project's settings`
-    : `${what}: nothing calls /api/cron`;
+    : `${what}: no server is running, or nothing calls /api/cron`;
 }
 
 function reasonOf(error: unknown): string {

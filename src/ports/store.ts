@@ -10,6 +10,9 @@
  * clock measures. Errors: `TransientError` when the database is locked or away.
  */
 
+/** Ids of connections begin with this; no session's may, as all actors share one table. */
+export const CONNECTION_IDS = 'connection:';
+
 /** The columns that a driver's save decides; the snapshot is opaque JSON text. */
 export interface SavedActor {
   readonly machine: string;
