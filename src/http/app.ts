@@ -4,7 +4,7 @@
  * in. Without a sign-in, a server's page is for who sits at its machine.
  */
 import { type Context, Hono } from 'hono';
-import { CALLBACK_PATH, type Config, describeProblems, INTEGRATION_PATH } from '../config/index.js';
+import { CALLBACK_PATH, type Config, INTEGRATION_PATH } from '../config/index.js';
 import { assetRoutes } from '../dashboard/assets.js';
 import { pageHeaders } from '../dashboard/headers.js';
 import type { Deployment } from '../deployment.js';
@@ -48,8 +48,7 @@ export function createControlApp({ page = true, ...surroundings }: ControlAppDep
   const { config } = deployment;
   const around = { ...surroundings, health: () => healthAt(Date.now()) };
   if (config.kind === 'problems') {
-    const said = `The settings have problems:\n${describeProblems(config.problems)}\n`;
-    app.get('/', (c) => c.text(said, 503));
+    app.get('/', (c) => c.text('The settings have problems; /api/health names them.\n', 503));
     return app;
   }
   mountPages(app, around, config.config, page && !deployment.onVercel);

@@ -189,7 +189,7 @@ describe('elsewhere, without a setting and without our packages', () => {
     expect(await run(code)).toBe('function');
   });
 
-  test('on Vercel without any setting -> health says 503 and names each; there is no page; the cron is shut', async () => {
+  test('on Vercel without any setting -> health says 503 and names each; no page is shown; the cron is shut', async () => {
     const code = `
       const { default: app } = await import('./api/index.func/api/index.js');
       const { default: cron } = await import('./api/cron.func/api/cron.js');
@@ -199,8 +199,8 @@ describe('elsewhere, without a setting and without our packages', () => {
       const pass = await cron.fetch(at('/api/cron'));
       ${say('{ health: health.status, said: await health.text(), page: page.status, cron: pass.status }')}`;
     const answer = (await run(code, { VERCEL: '1', VERCEL_ENV: 'production' })) as { said: string };
-    expect(answer).toMatchObject({ health: 503, page: 404, cron: 401 });
-    for (const name of ['DATABASE_URL', 'DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOST_ID', 'CRON_SECRET'])
+    expect(answer).toMatchObject({ health: 503, page: 503, cron: 401 });
+    for (const name of ['DATABASE_URL', 'DEVIN_CONNECTION_SECRET', 'CRON_SECRET'])
       expect(answer.said).toContain(name);
   });
 });

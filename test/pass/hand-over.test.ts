@@ -3,11 +3,13 @@ import { TransientError } from '../../src/errors.js';
 import { HandOver } from '../../src/pass/hand-over.js';
 import type { Store } from '../../src/ports/store.js';
 import { openStore } from '../../src/store/open.js';
-import { type Golden, kind, readGoldens } from '../runtime/golden.js';
+import { type Golden, readGoldens, sessions } from '../runtime/golden.js';
 import { NotedRuns, onEnd, temporaryDirectory, until } from './support.js';
 
+const { kind } = sessions;
+
 const ID = 'devin-1';
-const claiming = readGoldens().get(kind.version)?.rows.claiming as Golden['rows'][string];
+const claiming = readGoldens(sessions).get(kind.version)?.rows.claiming as Golden['rows'][string];
 const MORE = { kind: 'more' } as const;
 const rests = (state: string) => ({ kind: 'rests', wakeAt: null, state }) as const;
 

@@ -3,8 +3,10 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { assemble } from '../../src/parts.js';
 import type { Store } from '../../src/ports/store.js';
-import { kind, readGoldens } from '../runtime/golden.js';
+import { readGoldens, sessions } from '../runtime/golden.js';
 import { claimsOf, openWorld, until } from './support.js';
+
+const { kind } = sessions;
 
 /** Adds the actor `devin-1` in a state that it was once found in. */
 async function enroll(
@@ -12,7 +14,7 @@ async function enroll(
   state: string,
   change: { version?: number; context?: Record<string, unknown> } = {},
 ): Promise<string> {
-  const row = readGoldens().get(kind.version)?.rows[state];
+  const row = readGoldens(sessions).get(kind.version)?.rows[state];
   if (row === undefined) throw new Error(`there is no record of ${state}`);
   const { effect, timers, snapshot, ...columns } = row;
   const saved = structuredClone(snapshot) as { context: Record<string, unknown> };

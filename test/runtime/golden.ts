@@ -12,12 +12,58 @@ import type { SessionContext, SessionInput } from '../../machines/session/contex
 import { sessionRules } from '../../machines/session/rules.js';
 import { createSessionKind } from '../../src/effects/session-kind.js';
 import type { ActorRow } from '../../src/ports/store.js';
+import type { ActorKind } from '../../src/runtime/actor.js';
 import { doneEvent, errorEvent, pendingEffect, timers } from '../../src/runtime/level.js';
 import { begin, stateOf, toSaved } from '../../src/runtime/saved.js';
+import {
+  connectionEvents,
+  connectionInputs,
+  connectionKind,
+  connectionSignature,
+} from '../machines/connection-happenings.js';
 import { answers, failure, outsideEvents } from '../machines/happenings.js';
 
+/** One machine whose saved rows are kept. */
+export interface Subject {
+  readonly kind: ActorKind;
+  /** Where actors of it begin. */
+  readonly inputs: readonly unknown[];
+  eventsIn(snapshot: AnyMachineSnapshot): { type: string }[];
+  /** What tells situations apart. */
+  signature(snapshot: AnyMachineSnapshot): string;
+}
+
 /** Nothing is performed here. */
-export const kind = createSessionKind(sessionRules(), {} as never);
+export const sessions: Subject = {
+  kind: createSessionKind(sessionRules(), {} as never),
+  inputs: [
+    {
+      sessionId: 'devin-1',
+      outpostId: 'outpost_env-1',
+      sandboxName: 'devin-1-abc',
+      acceptorPrefix: 'vercel-1-1',
+      facts: {
+        presence: 'present',
+        phase: 'pending',
+        status: 'pending',
+        acceptorId: null,
+        hasClaimDeadline: false,
+        policyKey: 'open',
+      },
+    } satisfies SessionInput,
+  ],
+  eventsIn: sessionEvents,
+  signature: ({ value, context }) => {
+    const { facts, vm, stopFor, outcome, connected, restarts } = context as SessionContext;
+    return JSON.stringify([value, facts, vm === null, stopFor, outcome, connected, restarts > 0]);
+  },
+};
+export const connections: Subject = {
+  kind: connectionKind,
+  inputs: connectionInputs,
+  eventsIn: connectionEvents,
+  signature: connectionSignature,
+};
 
 const rowSchema = z.strictObject({
   machine: z.string(),
@@ -37,35 +83,37 @@ const fileSchema = z.strictObject({
 export type Golden = z.infer<typeof fileSchema>;
 
 const directory = new URL('./golden/', import.meta.url);
-const fileOf = (version: number) => new URL(`session.v${version}.json`, directory);
+const fileOf = ({ name }: ActorKind, version: number) => new URL(`${name}.v${version}.json`, directory);
 
 /** The records of each version that was ever kept. */
-export function readGoldens(): ReadonlyMap<number, Golden> {
-  const names = readdirSync(directory).flatMap((name) => /^session\.v(\d+)\.json$/.exec(name)?.[1] ?? []);
+export function readGoldens({ kind }: Subject): ReadonlyMap<number, Golden> {
+  const versions = new RegExp(`^${kind.name}\\.v(\\d+)\\.json$`);
+  const names = readdirSync(directory).flatMap((name) => versions.exec(name)?.[1] ?? []);
   return new Map(
     names.map((version) => {
-      const text = readFileSync(fileOf(Number(version)), 'utf8');
+      const text = readFileSync(fileOf(kind, Number(version)), 'utf8');
       return [Number(version), fileSchema.parse(JSON.parse(text))] as const;
     }),
   );
 }
 
-export function writeGolden(golden: Golden): void {
-  writeFileSync(fileOf(kind.version), `${JSON.stringify(golden, null, 2)}\n`);
+export function writeGolden({ kind }: Subject, golden: Golden): void {
+  writeFileSync(fileOf(kind, kind.version), `${JSON.stringify(golden, null, 2)}\n`);
 }
 
 /** The records that the present machine makes. */
-export function presentGolden(): Golden {
-  const rows = [...situations()].map(([state, snapshot]) => {
+export function presentGolden(subject: Subject): Golden {
+  const { kind } = subject;
+  const rows = [...situations(subject)].map(([state, snapshot]) => {
     const { snapshot: saved, ...columns } = toSaved(kind, snapshot);
     const { state: _, ...rest } = columns;
-    return [state, { ...rest, snapshot: JSON.parse(saved) as unknown, ...waitsFor(snapshot) }] as const;
+    return [state, { ...rest, snapshot: JSON.parse(saved) as unknown, ...waitsFor(kind, snapshot) }] as const;
   });
-  return { ...shapes(), rows: Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1))) };
+  return { ...shapes(subject), rows: Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
 /** As it would be compared after a way through JSON. */
-export const waitsFor = (snapshot: AnyMachineSnapshot) =>
+export const waitsFor = (kind: ActorKind, snapshot: AnyMachineSnapshot) =>
   JSON.parse(JSON.stringify({ effect: pendingEffect(kind, snapshot), timers: timers(kind, snapshot) })) as {
     effect: unknown;
     timers: unknown[];
@@ -77,7 +125,7 @@ export function rowOf(state: string, { effect, timers, snapshot, ...columns }: G
 }
 
 /** Digests of what a saved row's meaning hangs on. Prose and code that only the chart's names stand for are left out. */
-export function shapes(): { chart: string; context: string } {
+export function shapes({ kind }: Subject): { chart: string; context: string } {
   const chart = JSON.stringify(kind.machine.config, (key, value: unknown) =>
     key === 'description' ? undefined : value,
   );
@@ -86,7 +134,7 @@ export function shapes(): { chart: string; context: string } {
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** The states in which an actor can be saved: leaves that are not left at once. */
-export function restingStates(): string[] {
+export function restingStates({ kind }: Subject): string[] {
   const leaves = (node: AnyStateNode): AnyStateNode[] => {
     const inner = Object.values(node.states);
     return inner.length === 0 ? [node] : inner.flatMap(leaves);
@@ -98,26 +146,12 @@ export function restingStates(): string[] {
 }
 
 /** For each state, the first situation in it that a walk over everything that can happen comes upon. */
-function situations(): Map<string, AnyMachineSnapshot> {
-  const input: SessionInput = {
-    sessionId: 'devin-1',
-    outpostId: 'outpost_env-1',
-    sandboxName: 'devin-1-abc',
-    acceptorPrefix: 'vercel-1-1',
-    facts: {
-      presence: 'present',
-      phase: 'pending',
-      status: 'pending',
-      acceptorId: null,
-      hasClaimDeadline: false,
-      policyKey: 'open',
-    },
-  };
-  const first = begin(kind, input);
-  const found = new Map([[stateOf(first), first]]);
+function situations(subject: Subject): Map<string, AnyMachineSnapshot> {
+  const { kind, inputs, eventsIn, signature } = subject;
+  const queue = inputs.map((input) => begin(kind, input));
+  const found = new Map(queue.map((first) => [stateOf(first), first]));
   const seen = new Set<string>();
-  const queue = [first];
-  const wanted = restingStates().length;
+  const wanted = restingStates(subject).length;
   for (let at = 0; at < queue.length && found.size < wanted; at++) {
     const snapshot = queue[at] as AnyMachineSnapshot;
     if (snapshot.status !== 'active') continue;
@@ -133,7 +167,8 @@ function situations(): Map<string, AnyMachineSnapshot> {
   return found;
 }
 
-function eventsIn(snapshot: AnyMachineSnapshot): { type: string }[] {
+function sessionEvents(snapshot: AnyMachineSnapshot): { type: string }[] {
+  const { kind } = sessions;
   const effect = pendingEffect(kind, snapshot);
   const outputs: readonly unknown[] = effect === null ? [] : answers[effect.name as keyof typeof answers];
   return [
@@ -144,8 +179,3 @@ function eventsIn(snapshot: AnyMachineSnapshot): { type: string }[] {
     ...outsideEvents(snapshot.context as SessionContext),
   ];
 }
-
-const signature = ({ value, context }: AnyMachineSnapshot) => {
-  const { facts, vm, stopFor, outcome, connected, restarts } = context as SessionContext;
-  return JSON.stringify([value, facts, vm === null, stopFor, outcome, connected, restarts > 0]);
-};

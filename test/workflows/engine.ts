@@ -28,7 +28,9 @@ import { redirectProcess } from '../../src/sandbox/fetch.js';
 import { SESSION_RUN_ID, workflowRuns } from '../../src/workflows/runs.js';
 import type { RunEnd } from '../../src/workflows/session.js';
 import { hookToken } from '../../src/workflows/token.js';
-import { kind, readGoldens } from '../runtime/golden.js';
+import { readGoldens, sessions } from '../runtime/golden.js';
+
+const { kind } = sessions;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Seconds of a session's life are a fraction of one; the engine sleeps whole seconds of the wall all the same. */
@@ -172,7 +174,7 @@ export async function startEngine(): Promise<Engine> {
       return data.filter(({ input }) => textOf(input).includes(id)).map(({ runId }) => runId);
     },
     async enroll(id, state, change = {}) {
-      const row = readGoldens().get(kind.version)?.rows[state];
+      const row = readGoldens(sessions).get(kind.version)?.rows[state];
       if (row === undefined) throw new Error(`there is no record of ${state}`);
       const { effect, timers, snapshot, ...columns } = row;
       const saved = structuredClone(snapshot) as { context: { facts: unknown } };
