@@ -7,6 +7,7 @@ import { startPlatform } from '../../src/emulator/platform/index.js';
 import { type Base, openBase } from '../../src/parts.js';
 import { createClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
+import { createVault } from '../../src/vault/vault.js';
 import { onEnd, temporaryDirectory } from '../e2e/support.js';
 
 export { onEnd };
@@ -57,7 +58,13 @@ export async function openWorld({ env = {} as Record<string, string | undefined>
       const config = parsed.config as Base['config'];
       const opened = await openBase({ config, clock, log: (line) => lines.push(line) });
       onEnd(() => opened.store.close());
-      const base = { ...opened, store: change(opened.store) };
+      const store = change(opened.store);
+      const { sealing } = opened;
+      const base = {
+        ...opened,
+        store,
+        sealing: sealing && { ...sealing, vault: createVault({ store, keys: sealing.keys, clock }) },
+      };
       const connections = connectionsOf(base);
       if (connections === null) throw new Error('nothing can be connected');
       return { base, ...connections };
