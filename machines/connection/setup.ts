@@ -59,6 +59,8 @@ export function connectionSetup(now: () => number) {
       granted: (_, params: Other) => params.kind === 'granted',
       adopted: (_, params: Other) => params.kind === 'adopted',
       written: (_, params: Other) => params.kind === 'written',
+      writtenPartly: (_, params: Other) => params.kind === 'partly',
+      refused: (_, params: Other) => params.kind === 'refused',
     },
     actions: {
       beginAttempt: assign(({ event }) => {

@@ -4,6 +4,7 @@
  * Nothing of them is written by hand but what surrounds the markers in the
  * project's README.
  */
+import { createConnectionMachine } from '../../machines/connection.js';
 import { createSessionMachine } from '../../machines/session.js';
 import { BugError } from '../errors.js';
 import { mermaid } from './mermaid.js';
@@ -24,16 +25,20 @@ const END = '<!-- The lifecycle: end -->';
 
 export function documents(): Document[] {
   const session = outline(createSessionMachine());
+  const connection = outline(createConnectionMachine());
   const diagram = mermaid(session);
   return [
     { path: 'visualizations/session.mmd', text: () => diagram },
-    { path: 'visualizations/README.md', text: () => page(session, diagram) },
+    { path: 'visualizations/connection.mmd', text: () => mermaid(connection) },
+    { path: 'visualizations/README.md', text: () => page(session, connection) },
     { path: 'README.md', text: (current) => withDiagram(current, diagram) },
   ];
 }
 
-function page({ states }: Outline, diagram: string): string {
-  return `# The lifecycle of a session
+function page(session: Outline, connection: Outline): string {
+  return `# The lifecycles, as the machines have them
+
+## A session
 
 This is how one Devin session moves from state to state, read from the machine that runs
 ([machines/session.ts](../machines/session.ts)) by \`${COMMAND}\`; \`npm run check\` fails when the two differ.
@@ -41,11 +46,24 @@ Arrows say in a few words what leads from one state to another, \`…\` that the
 states to the same one for the same reason stands in their boxes. The steps inside a state are left out. The
 diagram alone is in [session.mmd](session.mmd).
 
-${fenced(diagram)}
+${fenced(mermaid(session))}
 
-${states.map(({ name, description }) => `- **${name}**: ${description}`).join('\n')}
+${described(session)}
+
+## A connection
+
+This is how a deployment comes to its connection with Devin, and how the project of somebody is set up, from
+[machines/connection.ts](../machines/connection.ts) in the same way; the diagram alone is in
+[connection.mmd](connection.mmd).
+
+${fenced(mermaid(connection))}
+
+${described(connection)}
 `;
 }
+
+const described = ({ states }: Outline) =>
+  states.map(({ name, description }) => `- **${name}**: ${description}`).join('\n');
 
 function withDiagram(readme: string, diagram: string): string {
   const begin = readme.indexOf(BEGIN);

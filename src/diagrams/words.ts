@@ -37,6 +37,12 @@ export const WORDS: ReadonlyMap<string, string> = new Map([
   ['stop.requested', 'stop requested'],
   ['shouldPark', 'failed too often'],
   ['drain.requested', 'drain requested'],
+  ['code.returned', 'back with a code'],
+  ['authorization.requested', 'begun anew'],
+  ['authorization.denied', 'declined'],
+  ['authorizeBy', 'ten minutes over'],
+  ['retryBy', 'an hour over'],
+  ['endsAt', 'a day later'],
   ['done', 'done'],
   ['failed', 'failed'],
 ]);

@@ -60,7 +60,7 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
   const { connect, operators: secrets, publicUrl } = config;
   const root = connect.secret;
   if (root === null) {
-    app.route('/', local ? localPage(around) : noSignInRoutes());
+    mountUnsigned(app, around, local);
     return;
   }
   const secure = deployment.onVercel || (publicUrl?.startsWith('https:') ?? false);
@@ -94,7 +94,7 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
     }),
   );
   if (!operators.open) {
-    app.route('/', local ? localPage(around) : noSignInRoutes());
+    mountUnsigned(app, around, local);
     return;
   }
   const patience = createPatience(async () => (await deployment.base()).store);
@@ -105,6 +105,13 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
     return (await account.current()) === null ? c.redirect('/connect', 303) : next();
   });
   app.route('/', createPage({ ...around, admission: people.admission, world: 'deployed' }));
+}
+
+/** Where nobody can sign in. */
+function mountUnsigned(app: Hono, around: Surroundings, local: boolean): void {
+  app.route('/', assetRoutes());
+  app.route('/', noSignInRoutes(local ? ['/connect'] : ['/', '/connect']));
+  if (local) app.route('/', localPage(around));
 }
 
 function missingToConnect({ connect }: Config) {

@@ -60,11 +60,11 @@ export function signInRoutes({ people, operators, patience, clientOf }: SignInDe
   return app;
 }
 
-/** Where nobody can sign in. */
-export function noSignInRoutes(): Hono {
+/** Where nobody can sign in: what to do about it, at `paths` too. */
+export function noSignInRoutes(paths: readonly string[]): Hono {
   const app = new Hono();
   app.get('/sign-in', async (c) => c.html(await drawn(<NoSignIn />), 503));
-  for (const path of ['/', '/connect']) app.get(path, (c) => c.redirect('/sign-in', 303));
+  for (const path of paths) app.get(path, (c) => c.redirect('/sign-in', 303));
   return app;
 }
 
