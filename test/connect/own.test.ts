@@ -1,5 +1,6 @@
 /** A deployment that connects itself, against the emulated Devin. */
 import { expect, test } from 'vitest';
+import { assemble } from '../../src/parts.js';
 import type { Connector } from '../../src/ports/connector.js';
 import { until } from '../e2e/support.js';
 import { openWorld, type World } from './support.js';
@@ -333,4 +334,21 @@ test('the root secret was changed without the previous one -> said, naming the s
   expect((await found.base.account.current())?.source).toBe('browser');
   Object.assign(world.settings, { DEVIN_CONNECTION_SECRET_PREVIOUS: undefined });
   expect((await (await world.process()).base.account.current())?.source).toBe('browser');
+});
+
+test('a new token of the same outpost -> used within seconds by who is at work already, and the old one is not', async () => {
+  const world = await openWorld();
+  const [one, two] = [await world.process(), await world.process()];
+  const first = await connect(world, one.connector);
+  const { fleet } = await assemble(two.base);
+  const signal = AbortSignal.timeout(30_000);
+  expect((await fleet.list(signal)).entries).toEqual([]);
+  const old = (await one.base.account.current())?.token ?? '';
+  world.devin.connect.answer = {
+    outpost_id: first.view.outpost?.id,
+    access_token: world.devin.access.mint(['machine']),
+  };
+  expect((await connect(world, one.connector)).view.kind).toBe('connected');
+  world.devin.access.revoke(old);
+  await until('the new token is used', () => fleet.list(signal).catch(() => null));
 });

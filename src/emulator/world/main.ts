@@ -10,6 +10,17 @@
 import { parseArgs } from 'node:util';
 import { startWorld, type WorldOptions } from './index.js';
 
+const HELP = `npm run world -- --dir <directory> [options]
+
+  --dir <directory>        for the disks of sandboxes; one world at a time
+  --speed <n>              how many times as fast as the wall its clock runs; 1 unless given
+  --callback <url>         an address that its Devin has on the list for connecting; may be repeated
+  --devin-port, --vercel-port <n>           any free ones unless given
+  --devin-skew-ms, --vercel-skew-ms <n>     how far each cloud's clock is ahead
+  --max-lifetime-ms <n>    the longest life of a VM
+  --while-stdin            end when the standard input does
+`;
+
 const { values } = readArguments(() =>
   parseArgs({
     options: {
@@ -20,11 +31,17 @@ const { values } = readArguments(() =>
       'devin-skew-ms': { type: 'string' },
       'vercel-skew-ms': { type: 'string' },
       'max-lifetime-ms': { type: 'string' },
+      callback: { type: 'string', multiple: true },
+      help: { type: 'boolean', short: 'h' },
       'while-stdin': { type: 'boolean' },
     },
   }),
 );
 
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
 const world = await startWorld(readArguments(readOptions));
 const line = {
   url: world.devinUrl,
@@ -64,12 +81,16 @@ function readOptions(): WorldOptions {
     dir: values.dir,
     speed: numberOf('speed', 1),
     ports: { devin: numberOf('devin-port', 0), vercel: numberOf('vercel-port', 0) },
+    devin: { connectCallbacks: values.callback ?? [] },
     skew: { devinMs: numberOf('devin-skew-ms', 0), vercelMs: numberOf('vercel-skew-ms', 0) },
     ...(values['max-lifetime-ms'] ? { plan: { maxLifetimeMs: numberOf('max-lifetime-ms', 0) } } : {}),
   };
 }
 
-function numberOf(name: Exclude<keyof typeof values, 'dir' | 'while-stdin'>, otherwise: number): number {
+function numberOf(
+  name: Exclude<keyof typeof values, 'dir' | 'while-stdin' | 'callback' | 'help'>,
+  otherwise: number,
+): number {
   const text = values[name];
   const value = text === undefined ? otherwise : Number(text);
   if (!Number.isFinite(value)) throw new Error(`--${name} must be a number`);
