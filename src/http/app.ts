@@ -4,7 +4,7 @@
  * in. Without a sign-in, a server's page is for who sits at its machine.
  */
 import { type Context, Hono } from 'hono';
-import { CALLBACK_PATH, type Config, INTEGRATION_PATH } from '../config/index.js';
+import { CALLBACK_PATH, type Config, describeProblems, INTEGRATION_PATH } from '../config/index.js';
 import { assetRoutes } from '../dashboard/assets.js';
 import { pageHeaders } from '../dashboard/headers.js';
 import type { Deployment } from '../deployment.js';
@@ -48,7 +48,10 @@ export function createControlApp({ page = true, ...surroundings }: ControlAppDep
   const { config } = deployment;
   const around = { ...surroundings, health: () => healthAt(Date.now()) };
   if (config.kind === 'problems') {
-    app.get('/', (c) => c.text('The settings have problems; /api/health names them.\n', 503));
+    const named = deployment.onVercel
+      ? '; /api/health names them.'
+      : `:\n${describeProblems(config.problems)}`;
+    app.get('/', (c) => c.text(`The settings have problems${named}\n`, 503));
     return app;
   }
   mountPages(app, around, config.config, page && !deployment.onVercel);
@@ -90,6 +93,7 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
       callbackUrl: connect.callbackUrl,
       callbackPath: connect.callbackUrl === null ? CALLBACK_PATH : new URL(connect.callbackUrl).pathname,
       integrationPath: connect.integration === null ? null : INTEGRATION_PATH,
+      clientOf: (c) => clientOf(c, deployment),
       log: deployment.log,
     }),
   );

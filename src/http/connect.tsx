@@ -28,18 +28,23 @@ export interface ConnectDeps {
   readonly callbackPath: string;
   /** Vercel's callback; null where no projects are set up. */
   readonly integrationPath: string | null;
+  /** Who asks, as far as it can be known. */
+  clientOf(c: Context): string;
   log(line: string): void;
 }
 
 const LONGEST_FORM = 4_096;
-/** Callbacks of strangers cost a look at the database, and no more than this many. */
-const CALLBACKS = { burst: 60, perSecond: 2 };
+/** Callbacks of one attempt, or of one address. */
+const CALLBACKS = { burst: 10, perSecond: 1 / 5 };
+/** Anybody may begin to set a project up: each costs a row, and a question to Vercel. */
+const INSTALLATIONS = { burst: 60, perSecond: 1 };
 
 export function connectRoutes(deps: ConnectDeps): Hono {
   const { people, browsers, callbackUrl } = deps;
   const { admission } = people;
   const app = new Hono();
   const callbacks = createLimiter(CALLBACKS);
+  const installations = createLimiter(INSTALLATIONS);
   const small = bodyLimit({ maxSize: LONGEST_FORM, onError: (c) => c.text('The form is too large.\n', 413) });
 
   app.onError((error, c) => trouble(c, error));
@@ -75,12 +80,15 @@ export function connectRoutes(deps: ConnectDeps): Hono {
   app.post('/connect/disconnect', admission.gate, people.operatorsOnly, small, async (c) => {
     const refusal = await withoutToken(c);
     if (refusal !== null) return refusal;
-    if ((await formOf(c)).get('sure') === 'yes') await (await deps.connector())?.disconnect();
-    return c.redirect('/connect?said=disconnected', 303);
+    const connector = await deps.connector();
+    if (connector === null || (await formOf(c)).get('sure') !== 'yes') return c.redirect('/connect', 303);
+    await connector.disconnect();
+    // An authorization that is being put to use goes on.
+    const isDone = (await connector.own()).source !== 'browser';
+    return c.redirect(isDone ? '/connect?said=disconnected' : '/connect', 303);
   });
 
   app.get(deps.callbackPath, async (c) => {
-    if (!callbacks.admits('devin')) return tooMany(c);
     const query = new URL(c.req.url).searchParams;
     const [code, error] = [parameter(query, 'code', CODE), parameter(query, 'error', CODE)];
     const makesSense =
@@ -89,6 +97,7 @@ export function connectRoutes(deps: ConnectDeps): Hono {
     if (!makesSense) return nothing(c, 400, 'Devin’s answer makes no sense as it came here.', BEGIN_AGAIN);
     const attemptId = await browsers.attemptOf(c);
     if (attemptId === null) return notBegunHere(c);
+    if (!callbacks.admits(attemptId)) return tooMany(c);
     const connector = await deps.connector();
     if (connector === null) return c.redirect('/connect', 303);
     if (code.kind === 'given') await connector.returned(attemptId, code.value);
@@ -130,7 +139,6 @@ export function connectRoutes(deps: ConnectDeps): Hono {
   const { integrationPath } = deps;
   if (integrationPath !== null)
     app.get(integrationPath, async (c) => {
-      if (!callbacks.admits('vercel')) return tooMany(c);
       const query = new URL(c.req.url).searchParams;
       const code = oneOf(query, 'code', CODE);
       const configurationId = oneOf(query, 'configurationId', ID);
@@ -146,6 +154,7 @@ export function connectRoutes(deps: ConnectDeps): Hono {
           'The integration was added without a project.',
           'It sets up a new project: begin with the Deploy Button, and add the integration when Vercel asks for it.',
         );
+      if (!callbacks.admits(deps.clientOf(c)) || !installations.admits('all')) return tooMany(c);
       const connector = await deps.connector();
       if (connector === null) return c.notFound();
       const teamId = team.kind === 'given' ? team.value : null;

@@ -44,7 +44,8 @@ export function createPeople({ operators, secure }: PeopleOptions): People {
     if (changes(c) && !isOurOwn(c)) return c.text('Requests from other sites are refused.\n', 403);
     c.set(PERSON, person);
     await next();
-    const fresh = await operators.renew(person);
+    // Not with what changes something: signing out must not bring a cookie.
+    const fresh = changes(c) ? null : await operators.renew(person);
     if (fresh !== null) give(c, fresh, person);
   };
 
