@@ -24,14 +24,16 @@ test('the database is paused and comes back -> 503 with Retry-After meanwhile, t
       DEVIN_OUTPOSTS_TOKEN: devin.token,
       DEVIN_OUTPOST_ID: devin.outpostId,
     }),
-    // A pass of two seconds.
-    speed: 28,
+    // A pass of five seconds.
+    speed: 11,
   };
   const apps = { deployment, runs: noted() };
   const [control, cronApp] = [createControlApp(apps), createCronApp(apps)];
   const cron = () => cronApp.request('/api/cron', { headers: { authorization: `Bearer ${CRON_SECRET}` } });
   const { id } = devin.startSession();
 
+  // The tables are made before the pass begins, whose time is short.
+  await deployment.base();
   expect((await cron()).status).toBe(200);
   expect((await control.request('/api/health')).status).toBe(200);
   const claims = devin.session(id).claims.length;
