@@ -41,7 +41,6 @@ export const WORDS: ReadonlyMap<string, string> = new Map([
   ['authorization.requested', 'begun anew'],
   ['authorization.denied', 'declined'],
   ['authorizeBy', 'ten minutes over'],
-  ['retryBy', 'an hour over'],
   ['endsAt', 'a day later'],
   ['done', 'done'],
   ['failed', 'failed'],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type DirectedGraphNode, toDirectedGraph } from 'xstate/graph';
+import { createConnectionMachine } from '../../machines/connection.js';
 import { createSessionMachine } from '../../machines/session.js';
 import { mermaid } from '../../src/diagrams/mermaid.js';
 import { outline } from '../../src/diagrams/outline.js';
@@ -82,8 +83,10 @@ it.each([
   expect(drawn.labels.get(edge)).toContain(words);
 });
 
-it('every word is for something that the machine names', () => {
-  const names = new Set(outline(machine).edges.flatMap(({ causes }) => causes.map(({ name }) => name)));
+it('every word is for something that a machine names', () => {
+  const machines = [outline(machine), outline(createConnectionMachine())];
+  const edges = machines.flatMap((each) => each.edges);
+  const names = new Set(edges.flatMap(({ causes }) => causes.map(({ name }) => name)));
   expect([...WORDS.keys()].filter((name) => !names.has(name))).toEqual([]);
 });
 
