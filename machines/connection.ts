@@ -59,9 +59,11 @@ export function createConnectionMachine(now: () => number = () => 0) {
     initial: 'idle',
     states: {
       idle: {
-        description: 'Nothing is connected, and nobody is about to.',
+        description:
+          'Nothing is connected, and nobody is about to. A project’s record that nobody begins ends after a day.',
         tags: ['atRest'],
         on: { 'authorization.requested': { target: 'authorizing', actions: 'beginAttempt' } },
+        after: { endsAt: 'ended' },
       },
 
       authorizing: {
@@ -220,11 +222,11 @@ export function createConnectionMachine(now: () => number = () => 0) {
       },
 
       disconnecting: {
-        description: 'Forgets the credentials that sessions were served with.',
+        description: 'Forgets the credentials that sessions were served with, and what an attempt has left.',
         invoke: {
           id: 'forgetConnection',
           src: 'forgetConnection',
-          input: {},
+          input: attempt,
           onDone: { target: 'idle', actions: 'noteDisconnection' },
           onError: { target: 'disconnecting', reenter: true },
         },

@@ -3,7 +3,8 @@
  * what the cron does beside its pass. Null where nothing is sealed, so that
  * nothing can be connected.
  */
-import { createConnector, driveConnections } from './connect/connector.js';
+import { createConnector } from './connect/connector.js';
+import { driveConnections } from './connect/driving.js';
 import { createInstaller } from './connect/installer.js';
 import { createPartner } from './connect/partner.js';
 import { createConnectionEffects } from './effects/connection-effects.js';

@@ -48,6 +48,8 @@ export type ConnectionContext = z.infer<typeof connectionContextSchema>;
 
 export interface ConnectionInput {
   readonly project: Project | null;
+  /** When a record that nobody begins is over; null: never. */
+  readonly endsAt: number | null;
 }
 
 /** XState makes a first context without input on each pure transition. */
@@ -59,5 +61,5 @@ export const freshContext = (input?: ConnectionInput): ConnectionContext => ({
   retryBy: null,
   current: null,
   problem: null,
-  endsAt: null,
+  endsAt: input?.endsAt ?? null,
 });

@@ -61,8 +61,8 @@ export const connectionEffects = {
   configureProject: effect<WriteAnswer, Attempt & { project: Project }>('configureProject'),
   /** Deletes the attempt's secrets. */
   forgetAttempt: effect<{ at: number }, Attempt>('forgetAttempt'),
-  /** Deletes the credentials that sessions are served with. */
-  forgetConnection: effect<{ at: number }, object>('forgetConnection'),
+  /** Deletes the credentials that sessions are served with, and the secrets of an attempt that came to nothing. */
+  forgetConnection: effect<{ at: number }, Attempt>('forgetConnection'),
 };
 
 /** What an exhausted effect leaves for `onError`. */

@@ -54,7 +54,8 @@ export function connectionSetup(now: () => number) {
       forProject: ({ context }) => context.project !== null,
       retryable: ({ context, event }) => isOf({ context, event }) && context.granted !== null,
       nothingGranted: ({ context }) => context.granted === null,
-      isConnected: ({ context }) => context.current !== null,
+      /** A project's credentials are the project's: there is nothing here to forget. */
+      isConnected: ({ context }) => context.project === null && context.current !== null,
       installed: (_, params: Other) => params.kind === 'installed',
       granted: (_, params: Other) => params.kind === 'granted',
       adopted: (_, params: Other) => params.kind === 'adopted',
@@ -93,8 +94,8 @@ export function connectionSetup(now: () => number) {
         granted: null,
         endsAt: context.project === null ? null : params.at + KEEP_MS,
       })),
-      dropAttempt: assign(() => ({ attemptId: null, granted: null, problem: null })),
-      noteDisconnection: assign(() => ({ current: null })),
+      dropAttempt: assign(() => ({ granted: null, problem: null })),
+      noteDisconnection: assign(() => ({ attemptId: null, current: null })),
     },
   });
 }

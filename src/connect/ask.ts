@@ -29,7 +29,8 @@ export interface Answer {
 /** By the wall: an effect has twenty seconds for all that it asks. */
 const TIMEOUT_MS = 8_000;
 const LONGEST_BYTES = 64 * 1024;
-const LONGEST_RETRY_AFTER_S = 3_600;
+/** Somebody waits, for ten minutes at most: who asks for more patience is asked again all the same. */
+const LONGEST_RETRY_AFTER_S = 60;
 
 /** Rejects with TransientError for what passes (no answer, 429, 5xx); any other status is an answer. */
 export async function ask(question: Question, signal: AbortSignal): Promise<Answer> {

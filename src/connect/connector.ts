@@ -5,31 +5,25 @@
  * Decides nothing: see machines/connection.ts. What a request does not finish,
  * the next look or the cron does.
  */
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { ConnectionContext, Project } from '../../machines/connection/context.js';
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Project } from '../../machines/connection/context.js';
 import type { ConnectionEvent } from '../../machines/connection/events.js';
-import type { Clock } from '../ports/clock.js';
 import { type Partner, secretsOf } from '../ports/connect.js';
-import type { AttemptView, ConnectionView, Connector } from '../ports/connector.js';
-import { type ActorRow, CONNECTION_IDS, type Store } from '../ports/store.js';
+import type { Connector } from '../ports/connector.js';
+import { type ActorRow, CONNECTION_IDS } from '../ports/store.js';
 import type { Vault } from '../ports/vault.js';
-import type { ActorKind } from '../runtime/actor.js';
-import { drive } from '../runtime/drive.js';
-import { begin as beginActor, restore, toSaved } from '../runtime/saved.js';
+import { begin as beginActor, toSaved } from '../runtime/saved.js';
+import { type DrivingDeps, driveOne } from './driving.js';
+import { attemptView, isAtWork, ownView, type Seen, seenIn, WAITING } from './views.js';
 
-export interface ConnectorDeps {
-  readonly store: Store;
+export interface ConnectorDeps extends DrivingDeps {
   readonly vault: Vault;
-  readonly kind: ActorKind;
-  readonly clock: Clock;
   readonly partner: Pick<Partner, 'connectUrl'>;
   /** What the environment brings where nothing is connected in the browser. */
   readonly environment: { readonly outpostId: string; readonly apiHost: string } | null;
   /** The machine whose actors hold slots. */
   readonly sessions: string;
-  /** The account may have changed. */
-  onChange(): void;
-  log(line: string): void;
 }
 
 /** How long a person may take to confirm; Devin's codes live as long. */
@@ -38,9 +32,10 @@ const AUTHORIZE_MS = 10 * 60_000;
 const RETRY_MS = 60 * 60_000;
 /** The attempt's secrets outlive its deadline a little: an exchange may be under way. */
 const MARGIN_MS = 5 * 60_000;
-const NEXT_MS = 24 * 60 * 60_000;
-/** No effect is begun later in a request, by the wall; the last one may take twenty seconds. */
-const BUDGET_MS = 5_000;
+/** A project's record that nobody begins, and where its browser goes, are kept for this long. */
+const KEEP_MS = 24 * 60 * 60_000;
+/** Another driver is waited for like this, by the wall: it may be about to take the news along. */
+const BUSY = { tries: 20, pauseMs: 100 };
 
 const OWN = `${CONNECTION_IDS}own`;
 const OWN_ATTEMPT = 'own-';
@@ -51,15 +46,19 @@ export function createConnector(deps: ConnectorDeps): Connector {
   const { store, vault, kind, clock, partner } = deps;
   return {
     async begin() {
+      await enroll(OWN, null);
+      // Out of quarantine, when it is there: beginning anew is the operator's wish to try it once more.
+      await store.readmit(OWN);
+      const before = await moveOn(OWN);
+      if (before === null || isAtWork(before.row.state)) return { kind: 'busy' };
       const attemptId = `${OWN_ATTEMPT}${randomBytes(16).toString('hex')}`;
       const challenge = await keepVerifier(attemptId);
-      await enroll(OWN, null);
       await tell(OWN, request(attemptId));
       const seen = await read(OWN);
-      if (seen?.context.attemptId !== attemptId) {
-        await vault.dropAll(secretsOf(attemptId).all);
-        return { kind: 'busy' };
-      }
+      const isOurs = seen?.context.attemptId === attemptId;
+      const superseded = isOurs ? before.context.attemptId : attemptId;
+      if (superseded !== null) await vault.dropAll(secretsOf(superseded).all);
+      if (!isOurs) return { kind: 'busy' };
       return { kind: 'begun', attemptId, redirectTo: partner.connectUrl(challenge) };
     },
 
@@ -68,7 +67,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
       const names = secretsOf(attemptId);
       await keepVerifier(attemptId);
       await vault.put(names.installation, code, clock.now() + AUTHORIZE_MS + MARGIN_MS);
-      await vault.put(names.next, next, clock.now() + NEXT_MS);
+      await vault.put(names.next, next, clock.now() + KEEP_MS);
       await enroll(actorOf(attemptId), { ...project, name: null, written: [] });
       await tell(actorOf(attemptId), request(attemptId));
       return { attemptId };
@@ -104,8 +103,10 @@ export function createConnector(deps: ConnectorDeps): Connector {
     },
 
     async look(attemptId) {
-      await moveOn(actorOf(attemptId));
-      return attemptView(attemptId, await read(actorOf(attemptId)));
+      const seen = await moveOn(actorOf(attemptId));
+      const waits = seen?.row.state === WAITING && seen.context.attemptId === attemptId;
+      const hasCode = waits && (await vault.open(secretsOf(attemptId).code)) !== null;
+      return attemptView(attemptId, seen, hasCode);
     },
 
     async nextOf(attemptId) {
@@ -115,8 +116,8 @@ export function createConnector(deps: ConnectorDeps): Connector {
 
     async own() {
       await moveOn(OWN);
-      const [seen, { slots }] = await Promise.all([read(OWN), store.counts(deps.sessions)]);
-      return ownView(seen, slots, deps.environment);
+      const [row, { slots }] = await Promise.all([store.read(OWN), store.counts(deps.sessions)]);
+      return ownView(kind, row, slots, deps.environment);
     },
 
     async disconnect() {
@@ -142,118 +143,41 @@ export function createConnector(deps: ConnectorDeps): Connector {
   }
 
   async function enroll(id: string, project: Project | null): Promise<void> {
-    await store.enroll(id, toSaved(kind, beginActor(kind, { project })), null, clock.now());
+    const endsAt = project === null ? null : clock.now() + KEEP_MS;
+    const first = toSaved(kind, beginActor(kind, { project, endsAt }));
+    await store.enroll(id, first, null, clock.now());
   }
 
   async function tell(id: string, event: ConnectionEvent): Promise<void> {
     await store.post(id, JSON.stringify(event));
-    await driveOne(deps, id);
+    for (let tries = 1; tries <= BUSY.tries; tries++) {
+      const { kind } = await driveOne(deps, id);
+      if (kind !== 'busy' && kind !== 'stale') return;
+      await pause(BUSY.pauseMs);
+    }
   }
 
-  /** Whatever is due of it, in this request: nobody who looks has to wait for the cron. */
-  async function moveOn(id: string): Promise<void> {
+  /** Whatever is due of it, in this request: nobody who looks has to wait for the cron, and what is over is over. */
+  async function moveOn(id: string): Promise<Seen | null> {
     const row = await store.read(id);
-    if (row !== null && row.quarantine === null && row.wakeAt !== null && row.wakeAt <= clock.now())
-      await driveOne(deps, id);
+    if (row === null || !isDue(row)) return seenIn(kind, row);
+    await driveOne(deps, id);
+    return read(id);
+  }
+
+  function isDue({ quarantine, wakeAt }: ActorRow): boolean {
+    return quarantine === null && wakeAt !== null && wakeAt <= clock.now();
   }
 
   async function read(id: string): Promise<Seen | null> {
-    const row = await store.read(id);
-    const restored = row === null || row.quarantine !== null ? null : restore(kind, row);
-    if (row === null || restored?.kind !== 'restored') return null;
-    return { row, context: restored.snapshot.context as ConnectionContext };
+    return seenIn(kind, await store.read(id));
   }
 
   /** Null: there is no such attempt, or another has taken its place. */
   async function readAttempt(attemptId: string): Promise<Seen | null> {
-    const seen = await read(actorOf(attemptId));
+    const seen = await moveOn(actorOf(attemptId));
     return seen?.context.attemptId === attemptId ? seen : null;
   }
 }
 
-interface Seen {
-  readonly row: ActorRow;
-  readonly context: ConnectionContext;
-}
-
-const WAITING = 'authorizing.waiting';
-
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
-
-type DriveConnectionsDeps = Pick<ConnectorDeps, 'store' | 'kind' | 'clock' | 'log' | 'onChange'>;
-
-async function driveOne({ store, kind, clock, log, onChange }: DriveConnectionsDeps, id: string) {
-  // A name of its own: the lease lets the same owner in twice.
-  const owner = `connect-${randomUUID()}`;
-  await drive({ store, kind, clock, log, owner, random: Math.random, onTransition: onChange }, id, {
-    budgetMs: BUDGET_MS,
-  });
-}
-
-/** Rows of one call; the next one takes the others. */
-const MOST = 50;
-
-/** For the cron: drives what is due, and forgets what is over. */
-export async function driveConnections(
-  deps: DriveConnectionsDeps & { readonly vault: Vault },
-): Promise<void> {
-  const { store, vault, kind, clock } = deps;
-  for (const id of await store.due(kind.name, clock.now(), MOST)) await driveOne(deps, id);
-  for (const { id, rev } of await store.list({ machine: kind.name, state: 'ended', limit: MOST }))
-    await store.remove(id, rev);
-  await vault.dropExpired();
-}
-
-function attemptView(attemptId: string, seen: Seen | null): AttemptView {
-  const nothing = { problem: null, retryable: false, expiresAt: null, project: null, outpost: null };
-  if (seen === null || seen.row.state === 'ended')
-    return { attemptId, kind: 'gone', state: 'gone', ...nothing };
-  const { row, context } = seen;
-  const { project, granted, current, problem } = context;
-  if (context.attemptId !== attemptId) return { attemptId, kind: 'superseded', state: row.state, ...nothing };
-  const outpost = granted ?? current;
-  const kind = kindOf(row.state);
-  return {
-    attemptId,
-    kind,
-    state: row.state,
-    problem,
-    retryable: row.state === 'failed.open' && granted !== null,
-    expiresAt: kind === 'waiting' ? context.authorizeBy : null,
-    project: project && {
-      projectId: project.projectId,
-      teamId: project.teamId,
-      name: project.name,
-      written: project.written,
-    },
-    outpost: kind === 'connected' && outpost ? { id: outpost.outpostId, name: outpost.outpostName } : null,
-  };
-}
-
-function kindOf(state: string): AttemptView['kind'] {
-  if (state === 'authorizing.installing') return 'preparing';
-  if (state === WAITING) return 'waiting';
-  const [top = ''] = state.split('.');
-  return ENDS.find((end) => end === top) ?? 'working';
-}
-
-const ENDS = ['connected', 'expired', 'refused', 'failed'] as const;
-
-function ownView(
-  seen: Seen | null,
-  sessions: number,
-  environment: ConnectorDeps['environment'],
-): ConnectionView {
-  const current = seen?.context.current ?? null;
-  const state = seen?.row.state ?? 'idle';
-  return {
-    state,
-    source: current !== null ? 'browser' : environment !== null ? 'environment' : 'none',
-    outpostId: current?.outpostId ?? environment?.outpostId ?? null,
-    apiHost: current?.apiHost ?? environment?.apiHost ?? null,
-    since: current?.since ?? null,
-    problem: seen?.context.problem ?? null,
-    working: ['exchanging', 'configuring', 'disconnecting'].includes(state.split('.')[0] ?? ''),
-    sessions,
-  };
-}

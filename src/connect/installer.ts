@@ -23,7 +23,10 @@ const TARGET = ['production'];
 
 const accessSchema = z.object({
   access_token: z.string().regex(/^[\x21-\x7e]{1,4000}$/),
-  team_id: z.string().nullish(),
+  team_id: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,200}$/)
+    .nullish(),
 });
 const errorSchema = z.object({ error: z.string() });
 const nameSchema = z.object({ name: z.string() });
@@ -45,7 +48,8 @@ export function createInstaller(options: InstallerOptions): Installer {
         return { kind: 'installed', access: { token, teamId } };
       }
       if (status < 400) throw new ContractError(`${EXCHANGE}: answered ${status}`);
-      return { kind: 'refused', problem: refusalOf(status, errorSchema.safeParse(json).data?.error) };
+      const error = errorSchema.safeParse(json).data?.error;
+      return { kind: 'refused', problem: refusalOf(status, error), ofCode: isOfCode(error) };
     },
 
     async nameOf(projectId, access, signal) {
@@ -78,8 +82,11 @@ export function createInstaller(options: InstallerOptions): Installer {
 
 const WHY = 'Does the integration still have access to the project, with the right to write its variables?';
 
+/** RFC 6749, section 5.2. */
+const isOfCode = (error: string | undefined): boolean => error === 'invalid_grant';
+
 function refusalOf(status: number, error: string | undefined): string {
-  if (error === 'invalid_grant')
+  if (isOfCode(error))
     return "Vercel did not accept the installation's code: it works once. Add the integration to the project again";
   if (error === 'invalid_client')
     return 'Vercel does not know this integration: its operator has to look at VERCEL_INTEGRATION_CLIENT_ID and VERCEL_INTEGRATION_CLIENT_SECRET';

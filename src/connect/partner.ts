@@ -59,10 +59,8 @@ export function createPartner(options: PartnerOptions): Partner {
       if (answer.status === 404) answer = await post(PATHS[1]);
       if (answer.status === 200) return grantOf(answer.json);
       if (answer.status < 400) throw new ContractError(`${EXCHANGE}: answered ${answer.status}`);
-      return {
-        kind: 'refused',
-        problem: refusalOf(answer.status, errorSchema.safeParse(answer.json).data?.error),
-      };
+      const error = errorSchema.safeParse(answer.json).data?.error;
+      return { kind: 'refused', problem: refusalOf(answer.status, error), ofCode: isOfCode(error) };
     },
 
     async accepts({ apiUrl, token, outpostId }, signal) {
@@ -78,7 +76,8 @@ export function createPartner(options: PartnerOptions): Partner {
   function grantOf(json: unknown): Awaited<ReturnType<Partner['exchange']>> {
     const grant = expecting(EXCHANGE, grantSchema, json);
     const apiUrl = trustedApiUrl(grant.api_base_url, options.trustedHosts);
-    if (apiUrl === null) return { kind: 'refused', problem: `${hostOf(grant.api_base_url)} ${UNTRUSTED}` };
+    if (apiUrl === null)
+      return { kind: 'refused', problem: `${hostOf(grant.api_base_url)} ${UNTRUSTED}`, ofCode: false };
     const credentials: Credentials = {
       token: grant.access_token,
       apiUrl,
@@ -99,8 +98,10 @@ function hostOf(text: string): string {
 }
 
 /** RFC 6749, section 5.2. */
+const isOfCode = (error: string | undefined): boolean => error === 'invalid_grant';
+
 function refusalOf(status: number, error: string | undefined): string {
-  if (error === 'invalid_grant')
+  if (isOfCode(error))
     return 'Devin did not accept the code: it works once, for ten minutes, in the browser that began. Start again';
   if (status === 404) return 'there is no such service: does DEVIN_API_URL name the API of Devin?';
   return `Devin refused the exchange (${status}): start again`;

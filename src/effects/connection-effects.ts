@@ -16,6 +16,7 @@ import {
   credentialsSchema,
   type Installer,
   type Partner,
+  type Refused,
   secretsOf,
 } from '../ports/connect.js';
 import type { Vault } from '../ports/vault.js';
@@ -38,7 +39,7 @@ export const RETRY_MS = 3_600_000;
 /** Failed tries of writing a project's variables before the person is asked. */
 export const WRITE_PATIENCE = 4;
 
-const OVER = 'the attempt has expired: start again';
+const OVER = 'the attempt has expired, or DEVIN_CONNECTION_SECRET was changed meanwhile: start again';
 
 export function createConnectionEffects({
   vault,
@@ -49,13 +50,13 @@ export function createConnectionEffects({
   return {
     async exchangeInstallation({ attemptId, project }, call) {
       const names = secretsOf(attemptId);
-      const kept = await vault.open(names.access);
+      const kept = await open(names.access);
       if (kept !== null) return installed(project, accessSchema.parse(JSON.parse(kept)), call);
-      const code = await vault.open(names.installation);
+      const code = await open(names.installation);
       if (code === null) return refused(call, OVER);
       await call.fence();
       const answer = await installers(installer).exchange(code, call.signal);
-      if (answer.kind === 'refused') return refused(call, usedBefore(call) ?? answer.problem);
+      if (answer.kind === 'refused') return refusedBy(answer, call);
       await vault.put(names.access, JSON.stringify(answer.access), call.now() + RETRY_MS);
       await vault.drop(names.installation);
       return installed(project, answer.access, call);
@@ -63,20 +64,20 @@ export function createConnectionEffects({
 
     async exchangeCode({ attemptId }, call) {
       const names = secretsOf(attemptId);
-      const kept = await vault.open(names.granted);
+      const kept = await open(names.granted);
       if (kept !== null) return granted(call, credentialsSchema.parse(JSON.parse(kept)));
-      const [verifier, code] = await Promise.all([vault.open(names.verifier), vault.open(names.code)]);
+      const [verifier, code] = await Promise.all([open(names.verifier), open(names.code)]);
       if (verifier === null || code === null) return refused(call, OVER);
       await call.fence();
       const answer = await partner.exchange({ code, verifier }, call.signal);
-      if (answer.kind === 'refused') return refused(call, usedBefore(call) ?? answer.problem);
+      if (answer.kind === 'refused') return refusedBy(answer, call);
       await vault.put(names.granted, JSON.stringify(answer.credentials), call.now() + RETRY_MS);
       await Promise.all([vault.drop(names.verifier), vault.drop(names.code)]);
       return granted(call, answer.credentials);
     },
 
     async adoptConnection({ attemptId }, call) {
-      const kept = await vault.open(secretsOf(attemptId).granted);
+      const kept = await open(secretsOf(attemptId).granted);
       if (kept === null) return refused(call, OVER);
       const credentials = credentialsSchema.parse(JSON.parse(kept));
       if (!(await partner.accepts(credentials, call.signal)))
@@ -91,7 +92,7 @@ export function createConnectionEffects({
 
     async configureProject({ attemptId, project }, call) {
       const names = secretsOf(attemptId);
-      const [kept, grantedText] = await Promise.all([vault.open(names.access), vault.open(names.granted)]);
+      const [kept, grantedText] = await Promise.all([open(names.access), open(names.granted)]);
       const written = [...project.written];
       if (kept === null || grantedText === null)
         return { kind: 'partly', at: call.now(), written, problem: OVER };
@@ -113,8 +114,9 @@ export function createConnectionEffects({
       return { at: call.now() };
     },
 
-    async forgetConnection(_, call) {
+    async forgetConnection({ attemptId }, call) {
       await vault.drop(CREDENTIALS);
+      await vault.dropAll(secretsOf(attemptId).all);
       return { at: call.now() };
     },
   };
@@ -127,6 +129,16 @@ export function createConnectionEffects({
       teamId: access.teamId ?? project.teamId,
       name: name?.slice(0, 200) ?? null,
     };
+  }
+
+  /** Null also for what does not open: within an attempt's time nobody mends that. */
+  async function open(name: string): Promise<string | null> {
+    try {
+      return await vault.open(name);
+    } catch (error) {
+      if (error instanceof RefusedError) return null;
+      throw error;
+    }
   }
 
   /** Made once, so that a repetition writes the same. */
@@ -210,8 +222,9 @@ const refused = (call: EffectCall, problem: string): Refusal => ({
   problem,
 });
 
-/** A code works once: after a try whose answer was lost it may have been used by that. */
-const usedBefore = (call: EffectCall): string | null =>
-  call.attempt === 1
-    ? null
-    : 'a code works once, and an earlier try whose answer was lost may have used it: start again';
+function refusedBy({ problem, ofCode }: Refused, call: EffectCall): Refusal {
+  return refused(call, ofCode && call.attempt > 1 ? USED_BEFORE : problem);
+}
+
+const USED_BEFORE =
+  'a code works once, and an earlier try whose answer was lost may have used it: start again';

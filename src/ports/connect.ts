@@ -16,7 +16,12 @@ export const credentialsSchema = z.object({
 });
 export type Credentials = z.infer<typeof credentialsSchema>;
 
-export type Refused = { readonly kind: 'refused'; readonly problem: string };
+export interface Refused {
+  readonly kind: 'refused';
+  readonly problem: string;
+  /** The code is unknown, or was used: by an earlier try whose answer was lost, it may be. */
+  readonly ofCode: boolean;
+}
 
 /** Devin's side. */
 export interface Partner {
@@ -48,7 +53,7 @@ export interface Installer {
     access: Access,
     variable: { readonly key: string; readonly value: string },
     signal: AbortSignal,
-  ): Promise<{ readonly kind: 'written' } | Refused>;
+  ): Promise<{ readonly kind: 'written' } | Pick<Refused, 'kind' | 'problem'>>;
 }
 
 /** The vault's name of the credentials that sessions are served with. */

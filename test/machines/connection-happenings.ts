@@ -8,8 +8,11 @@ import { doneEvent, errorEvent, pendingEffect, timers } from '../../src/runtime/
 export const connectionKind = createConnectionKind({} as never);
 
 export const connectionInputs: readonly ConnectionInput[] = [
-  { project: null },
-  { project: { projectId: 'prj_1', teamId: null, configurationId: 'icfg_1', name: null, written: [] } },
+  { project: null, endsAt: null },
+  {
+    project: { projectId: 'prj_1', teamId: null, configurationId: 'icfg_1', name: null, written: [] },
+    endsAt: 86_400_000,
+  },
 ];
 
 const AT = 1_000;

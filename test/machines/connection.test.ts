@@ -80,9 +80,7 @@ test('left alone, with every effect answered -> each situation comes to rest, an
       [snapshot] = transition(machine, snapshot, event as never);
     }
     const rests =
-      contextOf(start).project === null || topOf(start) === 'idle'
-        ? ['idle', 'connected', 'expired', 'refused', 'failed']
-        : ['ended', 'idle'];
+      contextOf(start).project === null ? ['idle', 'connected', 'expired', 'refused', 'failed'] : ['ended'];
     expect(rests, stateOf(start)).toContain(topOf(snapshot));
   }
 });
@@ -106,6 +104,12 @@ test('what is connected -> stays so through every attempt, until another has bee
       event.type.split('.').at(-1),
     );
   }
+});
+
+test('setting up a project -> never forgets the credentials of the deployment that does it', () => {
+  const projects = situations.filter((situation) => contextOf(situation).project !== null);
+  expect(projects.length).toBeGreaterThan(20);
+  for (const situation of projects) expect(stateOf(situation)).not.toBe('disconnecting');
 });
 
 test('an attempt that is over -> its secrets are deleted before anything rests, unless another try may come', () => {
