@@ -50,7 +50,7 @@ test.each([
     for (const id of ids) stage.devin.resume(id);
     for (const id of ids) await stage.untilState(id, 'ended');
     expect(struck()).toEqual(['get', 'runCommand', 'stop', 'extend', 'delete']);
-    expectServedWell(stage, ids);
+    expectServedWell(stage, ids, { tooLate: 1 });
     await expectNothingLeft(stage, ids);
     for (const id of ids) expect(stage.devin.session(id).status).toBe('terminated');
     expect(stage.vercel.sandboxes()).toEqual([]);

@@ -56,15 +56,20 @@ export const worksAt =
   ({ remotes, step }: SessionView): boolean =>
     remotes.now === 1 && step >= steps;
 
-/** What must hold of sessions that were served, whatever happened meanwhile. */
-export function expectServedWell({ devin, vercel }: Clouds, ids: readonly string[]): void {
+/**
+ * What must hold of sessions that were served, whatever happened meanwhile. `tooLate`: claims of one session that may
+ * have met its end on the way, because its remote ran on while we were told that it had failed.
+ */
+export function expectServedWell(
+  { devin, vercel }: Clouds,
+  ids: readonly string[],
+  { tooLate = 0 }: { tooLate?: number } = {},
+): void {
   for (const id of ids) {
     const view = devin.session(id);
     expect(view.remotes.maxAtOnce, `${id}: remotes at once`).toBeLessThanOrEqual(1);
-    expect(
-      view.claims.filter((claim) => claim.ofEnded && !claim.renewal),
-      `${id}: claims after its end`,
-    ).toEqual([]);
+    const ofEnded = view.claims.filter((claim) => claim.ofEnded && !claim.renewal);
+    expect(ofEnded.length, `${id}: claims after its end`).toBeLessThanOrEqual(tooLate);
     expect(
       view.outputs.filter((output) => output.code !== 0),
       `${id}: failed commands`,
