@@ -27,10 +27,10 @@ export function createAccountReader({ vault, trustedHosts, environment }: Accoun
     current() {
       const now = performance.now();
       if (latest === null || now - latest.at >= FRESH_MS) {
-        const reading = read();
-        latest = { at: now, account: reading };
-        reading.catch(() => {
-          latest = null;
+        const reading = { at: now, account: read() };
+        latest = reading;
+        reading.account.catch(() => {
+          if (latest === reading) latest = null;
         });
       }
       return latest.account;

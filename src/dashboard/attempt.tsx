@@ -1,6 +1,6 @@
 /** How an attempt to connect is going, for the browser that began it. */
 import type { Child, FC } from 'hono/jsx';
-import { Card } from './layout.js';
+import { Card, type DocumentProps } from './layout.js';
 
 export interface AttemptShown {
   readonly kind:
@@ -32,25 +32,27 @@ export interface AttemptProps {
 
 /** Seconds between two looks of a browser, while work goes on. */
 const LOOK_EVERY_S = 2;
+/** While it waits for Devin, which shows in another tab or not at all. */
+const WAIT_EVERY_S = 5;
 /** So that the person sees that it worked. */
 const GO_ON_AFTER_S = 4;
 
 export const Attempt: FC<AttemptProps> = (props) => {
-  const { kind, project } = props.attempt;
-  const busy = kind === 'preparing' || kind === 'working';
-  const goesOn = kind === 'connected' && project !== null;
-  const refresh = busy
-    ? { seconds: LOOK_EVERY_S }
-    : goesOn
-      ? { seconds: GO_ON_AFTER_S, to: '/connect/next' }
-      : undefined;
+  const { project } = props.attempt;
   return (
-    <Card title="Connecting · Devin Outposts" refresh={refresh}>
+    <Card title="Connecting · Devin Outposts" refresh={refreshOf(props.attempt)}>
       <h1>{project === null ? 'Connecting Devin' : 'Setting up your project'}</h1>
       <Told {...props} />
     </Card>
   );
 };
+
+function refreshOf({ kind, project }: AttemptShown): DocumentProps['refresh'] {
+  if (kind === 'preparing' || kind === 'working') return { seconds: LOOK_EVERY_S };
+  if (kind === 'waiting' && project === null) return { seconds: WAIT_EVERY_S };
+  if (kind === 'connected' && project !== null) return { seconds: GO_ON_AFTER_S, to: '/connect/next' };
+  return undefined;
+}
 
 const Told: FC<AttemptProps> = ({ attempt, token }) => {
   const { kind, problem, project, outpost } = attempt;
@@ -61,7 +63,12 @@ const Told: FC<AttemptProps> = ({ attempt, token }) => {
       return <p class="said working">Devin has said yes. Putting that to use…</p>;
     case 'waiting':
       return project === null ? (
-        <p class="said working">Waiting for the confirmation in Devin, which opened in this browser.</p>
+        <>
+          <p class="said working">Waiting for the confirmation in Devin, which opened in this browser.</p>
+          <p class="dim">
+            If that page is closed, begin again on <a href="/connect">this deployment’s page</a>.
+          </p>
+        </>
       ) : (
         <Confirm project={project} token={token} />
       );
@@ -79,10 +86,13 @@ const Told: FC<AttemptProps> = ({ attempt, token }) => {
             </p>
           ) : (
             <>
+              <Project project={project} />
               <p>
-                The settings are in the project. To see its sessions later, sign in with the value of{' '}
-                <code>OPERATOR_SECRET</code>, which you find in the project under{' '}
-                <b>Settings → Environment Variables</b>.
+                The settings are in the project: <Names written={project.written} />
+              </p>
+              <p>
+                To see its sessions later, sign in with the value of <code>OPERATOR_SECRET</code>, which you
+                find in the project under <b>Settings → Environment Variables</b>.
               </p>
               <p>
                 <a href="/connect/next">Go on at Vercel</a>; it happens by itself in a moment.
@@ -91,10 +101,20 @@ const Told: FC<AttemptProps> = ({ attempt, token }) => {
           )}
         </>
       );
-    case 'failed':
+    case 'superseded':
       return (
-        <Wrong problem={problem}>
-          {project !== null && <Written project={project} />}
+        <Wrong
+          attempt={attempt}
+          problem="Another attempt was begun since, or the connection was ended. This one changes nothing any more"
+        />
+      );
+    case 'gone':
+      return <Wrong attempt={attempt} problem="Nothing is known of this attempt any more: begin again" />;
+    case 'failed':
+    case 'expired':
+    case 'refused':
+      return (
+        <Wrong attempt={attempt} problem={problem}>
           {attempt.retryable && (
             <form method="post" action="/connect/retry" class="stack">
               <input type="hidden" name="token" value={token} />
@@ -105,15 +125,6 @@ const Told: FC<AttemptProps> = ({ attempt, token }) => {
           )}
         </Wrong>
       );
-    case 'superseded':
-      return (
-        <Wrong problem="Another attempt was begun since, or the connection was ended. This one changes nothing any more" />
-      );
-    case 'gone':
-      return <Wrong problem="Nothing is known of this attempt any more: begin again" />;
-    case 'expired':
-    case 'refused':
-      return <Wrong problem={problem} />;
   }
 };
 
@@ -124,6 +135,10 @@ const Confirm: FC<{ project: NonNullable<AttemptShown['project']>; token: string
   <>
     <p>This project is about to be connected with Devin. Go on only if it is yours, and you began this:</p>
     <Project project={project} />
+    <p>
+      Once it is confirmed in Devin, this site writes the settings into that project’s environment variables,
+      for production only.
+    </p>
     <form method="post" action="/connect/continue" class="stack">
       <input type="hidden" name="token" value={token} />
       <button type="submit" class="first">
@@ -148,39 +163,57 @@ const Project: FC<{ project: NonNullable<AttemptShown['project']> }> = ({ projec
   </dl>
 );
 
-const Written: FC<{ project: NonNullable<AttemptShown['project']> }> = ({ project }) => (
+const Names: FC<{ written: readonly string[] }> = ({ written }) => <code>{written.join(', ')}</code>;
+
+const Written: FC<{ attempt: AttemptShown; project: NonNullable<AttemptShown['project']> }> = ({
+  attempt,
+  project,
+}) => (
   <>
     <Project project={project} />
-    <p>
-      {project.written.length === 0 ? (
-        'Nothing has been written into it.'
-      ) : (
-        <>
-          Written so far: <code>{project.written.join(', ')}</code>. Another try writes the rest; these keep
-          their values.
-        </>
-      )}
-    </p>
+    {project.written.length === 0 ? (
+      <p>Nothing has been written into it.</p>
+    ) : (
+      <p>
+        Written so far: <Names written={project.written} />.{' '}
+        {attempt.retryable
+          ? 'Another try writes the rest; these keep their values.'
+          : 'These alone do not make it serve sessions.'}
+      </p>
+    )}
   </>
 );
 
-const Wrong: FC<{ problem: string | null; children?: Child }> = ({ problem, children }) => (
+const Wrong: FC<{ attempt: AttemptShown; problem: string | null; children?: Child }> = ({
+  attempt,
+  problem,
+  children,
+}) => (
   <>
     <p class="said wrong" role="alert">
       {capital(problem ?? 'It did not work')}.
     </p>
+    {attempt.project !== null && <Written attempt={attempt} project={attempt.project} />}
     {children}
-    <p class="dim">
-      A connection that was there before is still in use. Begin again on{' '}
-      <a href="/connect">this deployment’s page</a>, or where you began.
-    </p>
+    {attempt.project === null ? (
+      <p class="dim">
+        A connection that was there before is still in use. Begin again on{' '}
+        <a href="/connect">this deployment’s page</a>, or where you began.
+      </p>
+    ) : (
+      <p class="dim">To begin again, use the Deploy Button that led here.</p>
+    )}
   </>
 );
 
-/** Not an attempt at all: what was sent makes no sense, or was not begun in this browser. */
-export const NoAttempt: FC<{ problem: string; what: string }> = ({ problem, what }) => (
+/** Not an attempt at all: what was sent makes no sense, or was not begun in this browser; or it has to wait. */
+export const NoAttempt: FC<{ problem: string; what: string; passes: boolean }> = ({
+  problem,
+  what,
+  passes,
+}) => (
   <Card title="Connecting · Devin Outposts">
-    <h1>This does not lead on</h1>
+    <h1>{passes ? 'Not now' : 'This does not lead on'}</h1>
     <p class="said wrong" role="alert">
       {problem}
     </p>

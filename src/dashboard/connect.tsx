@@ -26,7 +26,8 @@ export interface ConnectionShown {
 }
 
 export const Connection: FC<ConnectionProps> = ({ visitor, connection, missing, callbackUrl, said }) => {
-  const acts = visitor.role === 'operator' && connection !== null && callbackUrl !== null;
+  const acts =
+    visitor.role === 'operator' && connection !== null && !connection.working && callbackUrl !== null;
   return (
     <Card title="Connection · Devin Outposts" refresh={connection?.working ? { seconds: 2 } : undefined}>
       <Way visitor={visitor} here="/connect" />
@@ -87,23 +88,44 @@ const Missing: FC<Pick<ConnectionProps, 'missing'>> = ({ missing }) => (
   </>
 );
 
+const START = { none: 'Connect Devin', environment: 'Connect in the browser', browser: 'Connect again' };
+
+const sandboxes = (count: number) => `${count} ${count === 1 ? 'sandbox' : 'sandboxes'}`;
+
+/** What connecting does to a connection that is there. */
+const Again: FC<{ connection: ConnectionShown }> = ({ connection: { source, sessions } }) => (
+  <>
+    <p>
+      {source === 'environment' && 'The new token is used instead of the one in the settings. '}A new token of
+      the same outpost is used within seconds, and no session is interrupted.
+    </p>
+    {sessions === 0 ? (
+      <p>Another outpost is taken too, as long as no session is being served.</p>
+    ) : (
+      <p>
+        <b>{sandboxes(sessions)} in use now</b>: another outpost would be refused until{' '}
+        {sessions === 1 ? 'it has' : 'all of them have'} ended.
+      </p>
+    )}
+  </>
+);
+
 const Start: FC<{ visitor: Visitor; connection: ConnectionShown; callbackUrl: string }> = ({
   visitor,
   connection,
   callbackUrl,
 }) => (
   <>
-    <h2>{connection.source === 'none' ? 'Connect Devin' : 'Connect again'}</h2>
+    <h2>{START[connection.source]}</h2>
     <p>
       Devin’s page opens. Sign in there as an administrator, look at the suggested name of the outpost, press
       Connect, and you come back here within ten minutes.
-      {connection.source !== 'none' &&
-        ' A new token of the same outpost is used within seconds, and no session is interrupted. Another outpost is taken only while no session is being served.'}
     </p>
+    {connection.source !== 'none' && <Again connection={connection} />}
     <form method="post" action="/connect/start" class="stack">
       <input type="hidden" name="token" value={visitor.token} />
       <button type="submit" class={connection.source === 'none' ? 'first' : ''}>
-        {connection.source === 'none' ? 'Connect Devin' : 'Connect again'}
+        {START[connection.source]}
       </button>
     </form>
     <details>
@@ -128,7 +150,7 @@ const Disconnect: FC<{ visitor: Visitor; connection: ConnectionShown }> = ({ vis
     <p>
       Forgets the token. Nothing new is claimed
       {connection.sessions > 0 &&
-        `, and ${connection.sessions} sandboxes in use are left alone until somebody connects again, or their time is over`}
+        `, and what runs now (${sandboxes(connection.sessions)}) is left alone until somebody connects again, or its time is over`}
       . The service user stays in Devin until it is deleted there.
     </p>
     <form method="post" action="/connect/disconnect" class="stack">

@@ -142,12 +142,13 @@ export function connectRoutes(deps: ConnectDeps): Hono {
       const query = new URL(c.req.url).searchParams;
       const code = oneOf(query, 'code', CODE);
       const configurationId = oneOf(query, 'configurationId', ID);
-      const projectId = oneOf(query, 'currentProjectId', ID);
+      const project = parameter(query, 'currentProjectId', ID);
       const next = vercelUrl(oneOf(query, 'next', /^.{1,2000}$/) ?? '');
       const team = parameter(query, 'teamId', ID);
-      if (code === null || configurationId === null || next === null || team.kind === 'wrong')
+      const wrong = [team, project].some(({ kind }) => kind === 'wrong');
+      if (code === null || configurationId === null || next === null || wrong)
         return nothing(c, 400, 'Vercel’s answer makes no sense as it came here.', ADD_AGAIN);
-      if (projectId === null)
+      if (project.kind !== 'given')
         return nothing(
           c,
           400,
@@ -158,7 +159,8 @@ export function connectRoutes(deps: ConnectDeps): Hono {
       const connector = await deps.connector();
       if (connector === null) return c.notFound();
       const teamId = team.kind === 'given' ? team.value : null;
-      const { attemptId } = await connector.beginProject({ code, configurationId, projectId, teamId, next });
+      const installation = { code, configurationId, projectId: project.value, teamId, next };
+      const { attemptId } = await connector.beginProject(installation);
       await browsers.bind(c, attemptId);
       return c.redirect('/connect/attempt', 303);
     });
@@ -222,7 +224,8 @@ const tooMany = (c: Context) => {
 };
 
 async function nothing(c: Context, status: number, problem: string, what: string): Promise<Response> {
-  return c.html(await drawn(<NoAttempt problem={problem} what={what} />), status as 400);
+  const passes = status === 429 || status === 503;
+  return c.html(await drawn(<NoAttempt {...{ problem, what, passes }} />), status as 400);
 }
 
 const formOf = async (c: Context) => new URLSearchParams(await c.req.text());
