@@ -17,7 +17,7 @@ export const connectionInvariants = [
   {
     id: 'secretsEnd',
     sentence:
-      "An attempt's secrets are deleted when it has ended. After a failure they are kept for an hour at most, for another try.",
+      "An attempt's secrets are deleted when it has ended. After a failure they are kept for an hour at most, for another try; those of an attempt that another has replaced lapse with its time.",
   },
   {
     id: 'noSecrets',

@@ -15,9 +15,11 @@ export const sessionCrashes: Readonly<Record<SessionEffectName, string>> = {
   lookAtRemote: 'It looks again, which changes nothing.',
   secureSandbox: 'It claims again and sets the allow list of that answer, which may be set twice.',
   extendSandbox: 'It asks for the same instant again: a vm that has so much time already gets no more.',
-  stopSandbox: 'It looks first: a vm that stops or has stopped is left alone, any other is asked to stop again.',
+  stopSandbox:
+    'It looks first: a vm that stops or has stopped is left alone, any other is asked to stop again.',
   lookAtStop: 'It looks again, which changes nothing.',
   readRow: 'It reads again, which changes nothing.',
-  releaseClaim: "It gives the claim back again: one that is not ours any more, or gone, counts as given back.",
+  releaseClaim:
+    'It gives the claim back again: one that is not ours any more, or gone, counts as given back.',
   discardSandbox: 'It deletes again: a sandbox that is not there counts as deleted.',
 };

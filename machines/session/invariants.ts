@@ -29,15 +29,16 @@ export const sessionInvariants = [
   {
     id: 'noBlindRenewal',
     sentence:
-      'Between a launch and the row that says `running`, nothing renews the claim for its own sake: a remote that never connects is given up within five minutes.',
+      'Between a launch and the row that says `running`, nothing renews the claim for its own sake: a remote that never connects is given up within five minutes of its launch.',
   },
   {
     id: 'oneBoot',
-    sentence: 'Only `openSandbox` boots a vm, and only while the session is provisioned.',
+    sentence: 'Only `openSandbox` boots a vm, and only provisioning performs it.',
   },
   {
     id: 'oneRemote',
-    sentence: 'At most one remote runs in a vm: each launch takes the launch lock first, and ends what an earlier one left.',
+    sentence:
+      'At most one remote runs in a vm: each launch takes the launch lock first, and ends what an earlier one left.',
   },
   {
     id: 'confirmedEnd',
@@ -60,7 +61,8 @@ export const sessionInvariants = [
   },
   {
     id: 'ownSandboxes',
-    sentence: "A sandbox that stands under a session's name without its tags is neither used, stopped nor deleted.",
+    sentence:
+      "A sandbox that stands under a session's name without its tags is neither used, stopped nor deleted.",
   },
   {
     id: 'neverOverwritten',

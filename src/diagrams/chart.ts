@@ -29,7 +29,8 @@ export interface Transition {
   to: string | null;
   cause: Cause;
   guard: string | null;
-  actions: string[];
+  /** How an episode ends by it, as far as the machine's text says so. */
+  outcome: string | null;
 }
 
 /**
@@ -72,7 +73,7 @@ function transitionOf(definition: AnyTransitionDefinition): Transition {
     to: target?.path.join('.') ?? null,
     cause: causeOf(definition, target),
     guard: nameOf(definition.guard),
-    actions: definition.actions.map((action) => nameOf(action) ?? ''),
+    outcome: outcomeOf(definition.actions),
   };
 }
 
@@ -97,7 +98,17 @@ function causeOf(
   return deadline ? cause('deadline', String(deadline.delay)) : cause('event', eventType);
 }
 
-/** Of a guard or an action; null when there is none. */
+function outcomeOf(actions: readonly unknown[]): string | null {
+  const outcomes = actions.flatMap((action) => {
+    const { params } = typeof action === 'object' ? (action as { params?: unknown }) : {};
+    return typeof params === 'object' && params !== null && 'outcome' in params
+      ? [String(params.outcome)]
+      : [];
+  });
+  return outcomes[0] ?? null;
+}
+
+/** Of a guard; null when there is none. */
 function nameOf(named: unknown): string | null {
   if (typeof named === 'string') return named;
   return typeof named === 'object' && named !== null && 'type' in named ? String(named.type) : null;

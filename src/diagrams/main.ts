@@ -13,7 +13,7 @@ import { COMMAND, documents } from './documents.js';
 
 const { check } = parseArgs({ options: { check: { type: 'boolean', default: false } } }).values;
 
-for (const { path, text } of documents()) {
+for (const { path, text } of await documents()) {
   const current = read(path);
   const wanted = text(current);
   if (current === wanted) continue;

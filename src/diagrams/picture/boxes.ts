@@ -43,7 +43,10 @@ const WIDE_PX = 460;
 export function overview(chart: State): Box {
   const { drawn, said } = outline(chart);
   const boxes = chart.inner.map((state) => ({
-    ...leaf(state, [...steps(state), ...said.filter(({ from }) => from === state.name).flatMap((edge) => saidLines(edge))]),
+    ...leaf(state, [
+      ...steps(state),
+      ...said.filter(({ from }) => from === state.name).flatMap((edge) => saidLines(edge)),
+    ]),
     initial: null,
   }));
   return { ...frame(chart), inner: boxes, arrows: drawn.flatMap((edge) => arrowsOf(edge, shortWords)) };
@@ -55,7 +58,10 @@ export function whole(chart: State): Box {
   const boxes = chart.inner.map((state) =>
     state.inner.length > 0
       ? compound(state, chart)
-      : leaf(state, said.filter(({ from }) => from === state.name).flatMap((edge) => saidLines(edge))),
+      : leaf(
+          state,
+          said.filter(({ from }) => from === state.name).flatMap((edge) => saidLines(edge)),
+        ),
   );
   return { ...frame(chart), inner: boxes, arrows: drawn.flatMap((edge) => arrowsOf(edge, shortWords)) };
 }
@@ -71,7 +77,9 @@ const frame = ({ initial }: State) => ({ id: '', lines: [], final: false, initia
 
 function compound(state: State, chart: State): Box {
   const { inner } = state;
-  const pairs = inner.flatMap((from) => inner.map((to) => edgeBetween(from, to))).filter((edge) => edge !== null);
+  const pairs = inner
+    .flatMap((from) => inner.map((to) => edgeBetween(from, to)))
+    .filter((edge) => edge !== null);
   return {
     ...leaf(state, exits(state, state.transitions, WIDE_PX), WIDE_PX),
     initial: state.initial === null ? null : `${state.path}.${state.initial}`,
@@ -81,7 +89,9 @@ function compound(state: State, chart: State): Box {
 }
 
 function edgeBetween(from: State, to: State): Edge | null {
-  const causes = from.transitions.filter((each) => each.to === to.path && from !== to).map(({ cause }) => cause);
+  const causes = from.transitions
+    .filter((each) => each.to === to.path && from !== to)
+    .map(({ cause }) => cause);
   return causes.length === 0 ? null : { from: from.path, to: to.path, causes };
 }
 
@@ -152,11 +162,7 @@ function split<T>({ causes }: Edge, show: (causes: Cause[], failure: boolean) =>
 
 const saidLines = (edge: Edge, room = ROOM_PX): Line[] =>
   split(edge, (causes, failure) =>
-    setIn(
-      `→ ${edge.to}: ${wordsOf(causes).join(', ')}`,
-      failure ? STYLES.failed : STYLES.exit,
-      room,
-    ),
+    setIn(`→ ${edge.to}: ${wordsOf(causes).join(', ')}`, failure ? STYLES.failed : STYLES.exit, room),
   ).flat();
 
 const arrowsOf = (edge: Edge, words: (causes: Cause[]) => string[]): Arrow[] =>
@@ -165,5 +171,7 @@ const arrowsOf = (edge: Edge, words: (causes: Cause[]) => string[]): Arrow[] =>
     to: edge.to,
     words: words(causes),
     failure,
-    names: [...new Set(causes.map(({ kind, name, guard }) => `${kind} ${name}${guard ? ` if ${guard}` : ''}`))],
+    names: [
+      ...new Set(causes.map(({ kind, name, guard }) => `${kind} ${name}${guard ? ` if ${guard}` : ''}`)),
+    ],
   }));

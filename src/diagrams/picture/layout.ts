@@ -59,7 +59,7 @@ const OPTIONS = {
 };
 
 export async function layout(root: Box): Promise<Placed> {
-  const placed = await new ELK().layout(nodeOf(root, true));
+  const placed = await new ELK.default().layout(nodeOf(root, true));
   return place(root, placed, { x: 0, y: 0 });
 }
 
@@ -107,7 +107,11 @@ function nodeOf(box: Box, isRoot = false): ElkNode {
   };
 }
 
-const edge = (from: string, to: string, id: string): ElkExtendedEdge => ({ id, sources: [from], targets: [to] });
+const edge = (from: string, to: string, id: string): ElkExtendedEdge => ({
+  id,
+  sources: [from],
+  targets: [to],
+});
 
 const labelOf = ({ words }: Arrow) => ({
   text: words.join(),
@@ -139,7 +143,9 @@ function place(box: Box, node: ElkNode, origin: Point): Placed {
 }
 
 const round = (pixels: number) => Math.round(pixels * 2) / 2;
-const rect = (
-  { x = 0, y = 0, width = 0, height = 0 }: Partial<Rect>,
-  origin: Point,
-): Rect => ({ x: round(origin.x + x), y: round(origin.y + y), width: round(width), height: round(height) });
+const rect = ({ x = 0, y = 0, width = 0, height = 0 }: Partial<Rect>, origin: Point): Rect => ({
+  x: round(origin.x + x),
+  y: round(origin.y + y),
+  width: round(width),
+  height: round(height),
+});

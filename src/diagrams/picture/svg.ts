@@ -5,14 +5,14 @@
  * picture can light the current one.
  */
 import type { Line } from './boxes.js';
-import { PADDING_PX, SET_IN_PX, type Placed, type PlacedArrow, type Point, type Rect } from './layout.js';
+import { PADDING_PX, type Placed, type PlacedArrow, type Point, type Rect, SET_IN_PX } from './layout.js';
 import { SHEET } from './sheet.js';
-import { escape, STYLES } from './text.js';
+import { STYLES, xml } from './text.js';
 
 export function svg({ at, inner, arrows, start }: Placed, title: string): string {
   const body = [...inner.map((each) => boxOf(each, 0)), ...arrows.map(arrowOf), startOf(start)];
   return `<svg xmlns="http://www.w3.org/2000/svg" class="statechart" role="img" width="${at.width}" height="${at.height}" viewBox="0 0 ${at.width} ${at.height}">
-<title>${escape(title)}</title>
+<title>${xml(title)}</title>
 <style>
 ${SHEET}</style>
 ${body.join('')}</svg>
@@ -21,10 +21,10 @@ ${body.join('')}</svg>
 
 function boxOf({ box, at, inner, arrows, start }: Placed, depth: number): string {
   const kind = inner.length > 0 ? 'state around' : depth > 0 ? 'state step' : 'state';
-  return `<g class="${kind}" data-state="${escape(box.id)}">
+  return `<g class="${kind}" data-state="${xml(box.id)}">
 ${rectOf(at, 8)}${box.final ? rectOf(inset(at, 4), 5) : ''}${linesOf(box.lines, at)}${arrows.map(arrowOf).join('')}${inner
-    .map((each) => boxOf(each, depth + 1))
-    .join('')}${startOf(start)}</g>
+  .map((each) => boxOf(each, depth + 1))
+  .join('')}${startOf(start)}</g>
 `;
 }
 
@@ -42,7 +42,7 @@ function linesOf(lines: Line[], at: Rect): string {
   return lines
     .map(({ text, style, isSetIn }) => {
       bottom += style.leadingPx;
-      return `<text class="${style.class}" x="${at.x + PADDING_PX + (isSetIn ? SET_IN_PX : 0)}" y="${bottom - 4}">${escape(text)}</text>\n`;
+      return `<text class="${style.class}" x="${at.x + PADDING_PX + (isSetIn ? SET_IN_PX : 0)}" y="${bottom - 4}">${xml(text)}</text>\n`;
     })
     .join('');
 }
@@ -55,11 +55,12 @@ const startOf = (start: Rect | null): string =>
 function arrowOf({ arrow, path, label }: PlacedArrow): string {
   const kind = arrow?.failure ? 'arrow failure' : 'arrow';
   const lines = label === null ? [path] : around(path, label);
-  const title = arrow === null ? '' : `<title>${escape(`${arrow.from} → ${arrow.to}: ${arrow.names.join('; ')}`)}</title>\n`;
+  const title =
+    arrow === null ? '' : `<title>${xml(`${arrow.from} → ${arrow.to}: ${arrow.names.join('; ')}`)}</title>\n`;
   return `<g class="${kind}">
 ${title}${lines.map((line) => `<path d="${rounded(line)}"/>\n`).join('')}${head(path)}${
-    arrow === null || label === null ? '' : wordsOf(arrow.words, label)
-  }</g>
+  arrow === null || label === null ? '' : wordsOf(arrow.words, label)
+}</g>
 `;
 }
 
@@ -69,7 +70,7 @@ function wordsOf(words: string[], { x, y, width, height }: Rect): string {
   return words
     .map(
       (word, index) =>
-        `<text class="label" x="${x + width / 2}" y="${top + (index + 1) * leadingPx - 4}">${escape(word)}</text>\n`,
+        `<text class="label" x="${x + width / 2}" y="${top + (index + 1) * leadingPx - 4}">${xml(word)}</text>\n`,
     )
     .join('');
 }
@@ -102,8 +103,12 @@ function crossings(a: Point, b: Point, { x, y, width, height }: Rect): Point[] {
     value > Math.min(one, other) && value < Math.max(one, other);
   const upright = a.x === b.x;
   const found = upright
-    ? [y, y + height].filter((at) => between(at, a.y, b.y) && between(a.x, x, x + width)).map((at) => ({ x: a.x, y: at }))
-    : [x, x + width].filter((at) => between(at, a.x, b.x) && between(a.y, y, y + height)).map((at) => ({ x: at, y: a.y }));
+    ? [y, y + height]
+        .filter((at) => between(at, a.y, b.y) && between(a.x, x, x + width))
+        .map((at) => ({ x: a.x, y: at }))
+    : [x, x + width]
+        .filter((at) => between(at, a.x, b.x) && between(a.y, y, y + height))
+        .map((at) => ({ x: at, y: a.y }));
   const backwards = upright ? a.y > b.y : a.x > b.x;
   return backwards ? found.reverse() : found;
 }

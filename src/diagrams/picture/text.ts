@@ -56,5 +56,5 @@ export function wrap(text: string, roomPx: number, style: TextStyle): string[] {
   return lines;
 }
 
-export const escape = (text: string): string =>
+export const xml = (text: string): string =>
   text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
