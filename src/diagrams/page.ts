@@ -18,7 +18,7 @@ export function page(session: Subject, connection: Subject, command: string): st
   return `# The lifecycles, as the machines have them
 
 Everything on this page and beside it is read from the machines that run, by \`${command}\`; \`npm run check\` fails
-when the two differ. So this is the specification: what is not here does not happen.
+when the two differ. So this is the specification.
 
 How to read the pictures: a box is a state, with the effect that it has performed (in the other colour), its deadlines
 and its tags (\`#\`). An arrow says what leads on: what was heard, which deadline came, what an effect answered, what

@@ -40,30 +40,22 @@ const ROOM_PX = 210;
 const WIDE_PX = 460;
 
 /** Top-level states only, each with what it does. */
-export function overview(chart: State): Box {
-  const { drawn, said } = outline(chart);
-  const boxes = chart.inner.map((state) => ({
-    ...leaf(state, [
-      ...steps(state),
-      ...said.filter(({ from }) => from === state.name).flatMap((edge) => saidLines(edge)),
-    ]),
-    initial: null,
-  }));
-  return { ...frame(chart), inner: boxes, arrows: drawn.flatMap((edge) => arrowsOf(edge, shortWords)) };
-}
+export const overview = (chart: State): Box =>
+  outermost(chart, (state, said) => leaf(state, [...steps(state), ...said]));
 
 /** Every state. */
-export function whole(chart: State): Box {
+export const whole = (chart: State): Box =>
+  outermost(chart, (state, said) => (state.inner.length > 0 ? compound(state, chart) : leaf(state, said)));
+
+/** `said`: what leads from a state without an arrow. */
+function outermost(chart: State, boxOf: (state: State, said: Line[]) => Box): Box {
   const { drawn, said } = outline(chart);
-  const boxes = chart.inner.map((state) =>
-    state.inner.length > 0
-      ? compound(state, chart)
-      : leaf(
-          state,
-          said.filter(({ from }) => from === state.name).flatMap((edge) => saidLines(edge)),
-        ),
-  );
-  return { ...frame(chart), inner: boxes, arrows: drawn.flatMap((edge) => arrowsOf(edge, shortWords)) };
+  const inner = chart.inner.map((state) => {
+    const departures = said.filter(({ from }) => from === state.name);
+    const again = state.transitions.filter(({ from, to }) => from === to);
+    return boxOf(state, [...exits(state, again), ...departures.flatMap((edge) => saidLines(edge))]);
+  });
+  return { ...frame(chart), inner, arrows: drawn.flatMap((edge) => arrowsOf(edge, shortWords)) };
 }
 
 /** One top-level state with its inside. */

@@ -5,7 +5,8 @@
  * picture can light the current one.
  */
 import type { Line } from './boxes.js';
-import { PADDING_PX, type Placed, type PlacedArrow, type Point, type Rect, SET_IN_PX } from './layout.js';
+import { PADDING_PX, type Placed, type PlacedArrow, type Rect, SET_IN_PX } from './layout.js';
+import { around, head, rounded } from './lines.js';
 import { SHEET } from './sheet.js';
 import { STYLES, xml } from './text.js';
 
@@ -54,13 +55,12 @@ const startOf = (start: Rect | null): string =>
 
 function arrowOf({ arrow, path, label }: PlacedArrow): string {
   const kind = arrow?.failure ? 'arrow failure' : 'arrow';
-  const lines = label === null ? [path] : around(path, label);
+  const lines = around(path, label);
   const title =
     arrow === null ? '' : `<title>${xml(`${arrow.from} → ${arrow.to}: ${arrow.names.join('; ')}`)}</title>\n`;
   return `<g class="${kind}">
-${title}${lines.map((line) => `<path d="${rounded(line)}"/>\n`).join('')}${head(path)}${
-  arrow === null || label === null ? '' : wordsOf(arrow.words, label)
-}</g>
+${title}${lines.map((line) => `<path d="${rounded(line)}"/>\n`).join('')}<polygon points="${head(path)}"/>
+${arrow === null || label === null ? '' : wordsOf(arrow.words, label)}</g>
 `;
 }
 
@@ -73,77 +73,4 @@ function wordsOf(words: string[], { x, y, width, height }: Rect): string {
         `<text class="label" x="${x + width / 2}" y="${top + (index + 1) * leadingPx - 4}">${xml(word)}</text>\n`,
     )
     .join('');
-}
-
-/** The line without the part that its label stands on. */
-function around(path: Point[], label: Rect): Point[][] {
-  const lines: Point[][] = [[]];
-  const isIn = ({ x, y }: Point) =>
-    x > label.x && x < label.x + label.width && y > label.y && y < label.y + label.height;
-  path.forEach((point, index) => {
-    const before = path[index - 1];
-    if (before !== undefined) {
-      const cuts = crossings(before, point, label);
-      for (const cut of cuts) {
-        if (isIn(middle(before, cut)) || lines.at(-1)?.length === 0) lines.push([cut]);
-        else {
-          lines.at(-1)?.push(cut);
-          lines.push([]);
-        }
-      }
-    }
-    if (!isIn(point)) lines.at(-1)?.push(point);
-  });
-  return lines.filter(({ length }) => length > 1);
-}
-
-/** Where an upright or level segment crosses the border of a box, in its direction. */
-function crossings(a: Point, b: Point, { x, y, width, height }: Rect): Point[] {
-  const between = (value: number, one: number, other: number) =>
-    value > Math.min(one, other) && value < Math.max(one, other);
-  const upright = a.x === b.x;
-  const found = upright
-    ? [y, y + height]
-        .filter((at) => between(at, a.y, b.y) && between(a.x, x, x + width))
-        .map((at) => ({ x: a.x, y: at }))
-    : [x, x + width]
-        .filter((at) => between(at, a.x, b.x) && between(a.y, y, y + height))
-        .map((at) => ({ x: at, y: a.y }));
-  const backwards = upright ? a.y > b.y : a.x > b.x;
-  return backwards ? found.reverse() : found;
-}
-
-const middle = (a: Point, b: Point): Point => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
-
-const RADIUS_PX = 6;
-
-function rounded(points: Point[]): string {
-  const [first, ...rest] = points;
-  const parts = rest.map((point, index) => {
-    const before = points[index] as Point;
-    const after = rest[index + 1];
-    if (after === undefined) return `L${point.x} ${point.y}`;
-    const from = towards(point, before);
-    const to = towards(point, after);
-    return `L${from.x} ${from.y}Q${point.x} ${point.y} ${to.x} ${to.y}`;
-  });
-  return `M${first?.x} ${first?.y}${parts.join('')}`;
-}
-
-/** A little way from one point to another. */
-function towards(from: Point, to: Point): Point {
-  const length = Math.abs(to.x - from.x) + Math.abs(to.y - from.y);
-  const by = Math.min(RADIUS_PX, length / 2) / (length || 1);
-  return { x: from.x + (to.x - from.x) * by, y: from.y + (to.y - from.y) * by };
-}
-
-const HEAD_PX = { long: 8, wide: 4 };
-
-function head(path: Point[]): string {
-  const [before, tip] = path.slice(-2);
-  if (before === undefined || tip === undefined) return '';
-  const [dx, dy] = [Math.sign(tip.x - before.x), Math.sign(tip.y - before.y)];
-  const foot = { x: tip.x - dx * HEAD_PX.long, y: tip.y - dy * HEAD_PX.long };
-  const [sx, sy] = [dy * HEAD_PX.wide, dx * HEAD_PX.wide];
-  return `<polygon points="${tip.x},${tip.y} ${foot.x + sx},${foot.y + sy} ${foot.x - sx},${foot.y - sy}"/>\n`;
 }
