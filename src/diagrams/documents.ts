@@ -27,6 +27,9 @@ import { svg } from './picture/svg.js';
 /** The command that brings the files up to date. */
 export const COMMAND = 'npm run diagrams';
 
+/** Relative to the project. */
+export const FOLDER = 'visualizations';
+
 export interface Document {
   /** Relative to the project. */
   path: string;
@@ -91,7 +94,7 @@ async function drawn(machine: AnyStateMachine, { chart, pictured }: Subject): Pr
 }
 
 const fixed = (name: string, text: string): Document => ({
-  path: `visualizations/${name}`,
+  path: `${FOLDER}/${name}`,
   text: () => text,
 });
 
@@ -105,5 +108,4 @@ function withPicture(readme: string): string {
   return `${readme.slice(0, begin)}${BEGIN}\n${PICTURE}\n${readme.slice(end)}`;
 }
 
-const PICTURE =
-  '[![The states of a session and what leads from one to another](visualizations/session-overview.svg)](visualizations/README.md)';
+const PICTURE = `[![The states of a session and what leads from one to another](${FOLDER}/session-overview.svg)](${FOLDER}/README.md)`;

@@ -54,6 +54,16 @@ it('files were changed by hand -> --check names each and the command that mends 
   expect(read('README.md')).toBe(`${README}\nWords that are nobody else's.\n`);
 });
 
+it('a picture of what is no state any more -> --check names it, and the command removes it', () => {
+  diagrams();
+  write('visualizations/session-dreaming.svg', '<svg/>');
+  const { status, stderr } = diagrams('--check');
+  expect(status).toBe(1);
+  expect(stderr).toContain('visualizations/session-dreaming.svg shows nothing of the machines any more');
+  expect(diagrams().stdout).toBe('visualizations/session-dreaming.svg removed\n');
+  expect(() => read('visualizations/session-dreaming.svg')).toThrow();
+});
+
 it('a README without its markers -> fails and says which', () => {
   write('README.md', '# Something else\n');
   const { status, stderr } = diagrams('--check');
