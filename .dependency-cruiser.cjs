@@ -55,6 +55,7 @@ const doors = [
   ['only-config-reads-dotenv', '^src/config/', 'dotenv'],
   ['only-hosts-and-runs-know-the-engine', '^src/(workflows|build|cli)/', '(workflow|@workflow/[^/]+)'],
   ['only-vault-and-roles-sign-and-seal', '^src/(vault|operators)/', 'jose'],
+  ['only-diagrams-are-laid-out', '^src/diagrams/', 'elkjs'],
   ['only-cli-knows-the-terminal', '^src/cli/', '(commander|log-update)'],
 ];
 
@@ -79,7 +80,7 @@ module.exports = {
     {
       name: 'no-development-packages-in-the-product',
       severity: 'error',
-      from: { path: '^(machines|src|api)/' },
+      from: { path: '^(machines|src|api)/', pathNot: '^src/diagrams/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     },
     {

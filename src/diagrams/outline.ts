@@ -2,21 +2,18 @@
  * A machine's outline: its top-level states, and one edge for each pair of them
  * that a transition anywhere inside connects, with what causes it.
  *
- * Read from the machine that runs, in the order in which the machine states
- * things. Steps inside a top-level state are left out.
+ * Steps inside a top-level state are left out.
  */
-import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { type Cause, type State, topOf, transitionsWithin } from './chart.js';
+import { wordsOf } from './words.js';
 
 export interface Outline {
   initial: string;
-  states: OutlineState[];
-  edges: Edge[];
-}
-
-export interface OutlineState {
-  name: string;
-  description: string;
-  final: boolean;
+  states: State[];
+  /** Those that deserve an arrow. */
+  drawn: Edge[];
+  /** The others: with an arrow for each, nothing would be readable. */
+  said: Edge[];
 }
 
 export interface Edge {
@@ -25,66 +22,37 @@ export interface Edge {
   causes: Cause[];
 }
 
-/**
- * What was heard, which deadline came, what an effect answered, that it failed,
- * or what holds. What no guard names is called by the inner state that it leads
- * to or comes from.
- */
-export interface Cause {
-  kind: 'event' | 'deadline' | 'answer' | 'failure' | 'condition';
-  name: string;
-}
-
-export function outline(machine: AnyStateMachine): Outline {
-  const { root } = machine;
-  const states = Object.values(root.states);
+export function outline(chart: State): Outline {
+  const states = chart.inner;
+  const edges = states.flatMap((state) => edgesFrom(state, states));
+  const drawn = new Set(states.flatMap(({ name }) => drawable(edges.filter(({ to }) => to === name))));
   return {
-    initial: String(root.config.initial),
-    states: states.map((state) => ({
-      name: state.key,
-      description: state.description ?? '',
-      final: state.type === 'final',
-    })),
-    edges: states.flatMap((state) => edgesFrom(state, Object.keys(root.states))),
+    initial: chart.initial ?? '',
+    states,
+    drawn: edges.filter((edge) => drawn.has(edge)),
+    said: edges.filter((edge) => !drawn.has(edge)),
   };
 }
 
-function edgesFrom(state: AnyStateNode, order: string[]): Edge[] {
-  const found = exits(state);
-  return order.flatMap((to) => {
-    const causes = found.filter((exit) => exit.to === to).map(({ cause }) => cause);
-    return to === state.key || causes.length === 0 ? [] : [{ from: state.key, to, causes }];
+function edgesFrom(state: State, order: State[]): Edge[] {
+  const exits = transitionsWithin(state);
+  return order.flatMap(({ name }) => {
+    const causes = exits.filter(({ to }) => to !== null && topOf(to) === name).map(({ cause }) => cause);
+    return name === state.name || causes.length === 0 ? [] : [{ from: state.name, to: name, causes }];
   });
 }
 
-interface Exit {
-  to: string;
-  cause: Cause;
+/** Which of a state's arrivals are drawn: those for causes of their own, or else the first. */
+function drawable(arrivals: Edge[]): Edge[] {
+  const alike = (a: Edge, b: Edge) => shortWords(a.causes).join() === shortWords(b.causes).join();
+  const single = arrivals.filter((edge) => arrivals.filter((other) => alike(edge, other)).length === 1);
+  return single.length > 0 ? single : arrivals.slice(0, 1);
 }
 
-/** The transitions of a state and of the states within it, by the top-level state that each leads to. */
-function exits(node: AnyStateNode): Exit[] {
-  const own: AnyTransitionDefinition[] = [...node.transitions.values(), node.always ?? []].flat();
-  const leading = own.flatMap((transition) =>
-    (transition.target ?? []).map((target) => ({
-      to: String(target.path[0]),
-      cause: causeOf(transition, target),
-    })),
-  );
-  return [...leading, ...Object.values(node.states).flatMap(exits)];
-}
+/** A label says this many causes; `…` stands for the others. */
+const CAUSES_SHOWN = 3;
 
-function causeOf({ eventType, guard, source }: AnyTransitionDefinition, target: AnyStateNode): Cause {
-  if (eventType === '') return { kind: 'condition', name: guardName(guard) ?? source.key };
-  if (eventType.startsWith('xstate.error.')) return { kind: 'failure', name: 'failed' };
-  if (eventType.startsWith('xstate.done.')) {
-    const inner = target.path.length > 1 ? target.key : 'done';
-    return { kind: 'answer', name: guardName(guard) ?? inner };
-  }
-  const deadline = source.after.find((timer) => timer.eventType === eventType);
-  return deadline ? { kind: 'deadline', name: String(deadline.delay) } : { kind: 'event', name: eventType };
-}
-
-function guardName(guard: AnyTransitionDefinition['guard']): string | undefined {
-  return typeof guard === 'object' ? guard.type : typeof guard === 'string' ? guard : undefined;
+export function shortWords(causes: Cause[]): string[] {
+  const words = wordsOf(causes);
+  return words.length > CAUSES_SHOWN ? [...words.slice(0, CAUSES_SHOWN), '…'] : words;
 }

@@ -4,7 +4,7 @@
  * Those that tell most come first, because a label has room for three. A cause
  * that is not listed is called by its name in the machine, in plain letters.
  */
-import type { Cause } from './outline.js';
+import type { Cause } from './chart.js';
 
 export const WORDS: ReadonlyMap<string, string> = new Map([
   ['remoteRunning', 'remote runs'],
@@ -31,7 +31,7 @@ export const WORDS: ReadonlyMap<string, string> = new Map([
   ['claimWasLost', 'claimed by another'],
   ['foreign', 'foreign sandbox'],
   ['stopped', 'vm stopped'],
-  ['sandbox.seen', 'stray vm seen'],
+  ['seenAlive', 'stray vm seen'],
   ['tidying', 'stray vm stopped'],
   ['tidiedWhileParked', 'stray vm stopped'],
   ['stop.requested', 'stop requested'],
@@ -42,8 +42,50 @@ export const WORDS: ReadonlyMap<string, string> = new Map([
   ['authorization.denied', 'declined'],
   ['authorizeBy', 'ten minutes over'],
   ['endsAt', 'a day later'],
+  ['remoteStarting', 'still starting'],
+  ['restartsSpent', 'crashed too often'],
+  ['restartPending', 'restart is due later'],
+  ['connected', 'row says running'],
+  ['becameConnected', 'row says running'],
+  ['doorbell.rung', 'doorbell'],
+  ['seenDown', 'vm seen down'],
+  ['seenDrifted', 'vm’s policy has drifted'],
+  ['overOrMissing', 'seems over or gone'],
+  ['seemsSuspended', 'seems asleep'],
+  ['doubtUnderWay', 'asleep, says one read'],
+  ['readSuspended', 'asleep'],
+  ['claimSeemsLost', 'claim seems lost'],
+  ['policyOutdated', 'allow list changed'],
+  ['stillRunning', 'still running'],
+  ['endUnconfirmed', 'remote exited by itself'],
+  ['readGone', 'session gone'],
+  ['readsSpent', 'no final word'],
+  ['noDisk', 'no files left'],
+  ['renewDue', 'claim ends soon'],
+  ['lookDue', 'time to look'],
+  ['probeDue', 'time to look'],
+  ['secureDue', 'time to try again'],
+  ['retryDue', 'pause over'],
+  ['retryBy', 'an hour later'],
+  ['ownDeployment', 'own deployment'],
+  ['forProject', 'somebody’s project'],
+  ['writtenPartly', 'written in part'],
   ['done', 'done'],
-  ['failed', 'failed'],
+  ['claimSession otherwise', 'session over'],
+  ['renewClaim otherwise', 'session over'],
+  ['launchRemote otherwise', 'session over'],
+  ['extendSandbox otherwise', 'extended'],
+  ['settling', 'not settled yet'],
+  ['connecting', 'false alarm'],
+  ['confirmingEnd', 'session over or gone'],
+  ['looking', 'session over or gone'],
+  ['waiting', 'not down yet'],
+  ['deciding', 'end is known'],
+  ['awaitingEnd', 'not final yet'],
+  ['resting', 'claim given back'],
+  ['standing', 'secrets deleted'],
+  ['failed', 'episode failed'],
+  ['effectFailed', 'failed'],
 ]);
 
 const RANK = [...WORDS.keys()];
@@ -54,7 +96,9 @@ export function wordsOf(causes: Cause[]): string[] {
   return [...new Set([...causes].sort((a, b) => place(a) - place(b)).map(words))];
 }
 
-function words({ kind, name }: Cause): string {
+function words({ kind, name, guard }: Cause): string {
+  const guarded = WORDS.get(guard ?? '');
+  if (guarded !== undefined) return guarded;
   const plain = name.replace(/\./g, ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return WORDS.get(name) ?? (kind === 'deadline' ? `after ${plain}` : plain);
 }

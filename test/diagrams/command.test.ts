@@ -27,20 +27,20 @@ function diagrams(...options: string[]) {
 it('nothing drawn yet -> --check names what is missing and writes nothing; then it is written, and all is well', () => {
   const before = diagrams('--check');
   expect(before.status).toBe(1);
-  expect(before.stderr).toContain('visualizations/session.mmd');
-  expect(() => read('visualizations/session.mmd')).toThrow();
+  expect(before.stderr).toContain('visualizations/session.svg');
+  expect(() => read('visualizations/session.svg')).toThrow();
 
   expect(diagrams().status).toBe(0);
-  expect(read('visualizations/session.mmd')).toContain('stateDiagram-v2');
+  expect(read('visualizations/session.svg')).toContain('<svg');
   expect(diagrams('--check')).toEqual({ status: 0, stderr: '', stdout: '' });
 });
 
 it('files were changed by hand -> --check names each and the command that mends it, and the command does', () => {
   diagrams();
   const drawn = read('visualizations/session.mmd');
-  const forged = (text: string) => text.replace('slot granted', 'slot stolen');
-  write('visualizations/session.mmd', forged(drawn));
-  write('README.md', `${forged(README)}\nWords that are nobody else's.\n`);
+  write('visualizations/session.mmd', drawn.replace('slot granted', 'slot stolen'));
+  const forged = README.replace('session-overview.svg', 'elsewhere.svg');
+  write('README.md', `${forged}\nWords that are nobody else's.\n`);
 
   const { status, stderr } = diagrams('--check');
   expect(status).toBe(1);
@@ -52,6 +52,16 @@ it('files were changed by hand -> --check names each and the command that mends 
   diagrams();
   expect(read('visualizations/session.mmd')).toBe(drawn);
   expect(read('README.md')).toBe(`${README}\nWords that are nobody else's.\n`);
+});
+
+it('a picture of what is no state any more -> --check names it, and the command removes it', () => {
+  diagrams();
+  write('visualizations/session-dreaming.svg', '<svg/>');
+  const { status, stderr } = diagrams('--check');
+  expect(status).toBe(1);
+  expect(stderr).toContain('visualizations/session-dreaming.svg shows nothing of the machines any more');
+  expect(diagrams().stdout).toBe('visualizations/session-dreaming.svg removed\n');
+  expect(() => read('visualizations/session-dreaming.svg')).toThrow();
 });
 
 it('a README without its markers -> fails and says which', () => {

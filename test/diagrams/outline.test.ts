@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { createMachine } from 'xstate';
+import { chart } from '../../src/diagrams/chart.js';
 import { mermaid } from '../../src/diagrams/mermaid.js';
 import { outline } from '../../src/diagrams/outline.js';
 import { readDiagram } from './drawn.js';
 
 const draw = (states: NonNullable<Parameters<typeof createMachine>[0]['states']>) =>
-  readDiagram(mermaid(outline(createMachine({ id: 'm', initial: 'a', states }))));
+  readDiagram(mermaid(outline(chart(createMachine({ id: 'm', initial: 'a', states })))));
 
 it('a cause without words of its own -> its name in plain letters, deadlines with `after`', () => {
   const { labels } = draw({
