@@ -7,10 +7,11 @@ import { createConnector } from './connect/connector.js';
 import { driveConnections } from './connect/driving.js';
 import { createInstaller } from './connect/installer.js';
 import { createPartner } from './connect/partner.js';
+import { trustedApiUrl } from './connect/trusted.js';
 import { createConnectionEffects } from './effects/connection-effects.js';
 import { createConnectionKind } from './effects/connection-kind.js';
 import { SESSIONS } from './effects/session-kind.js';
-import { rebind } from './installation.js';
+import { bindingSetting } from './installation.js';
 import type { Base } from './parts.js';
 import type { Connector } from './ports/connector.js';
 
@@ -33,8 +34,9 @@ export function connectionsOf(base: Base): Connections | null {
       partner,
       installer:
         integration && createInstaller({ ...integration, clientSecret: integration.clientSecret.reveal() }),
-      bind: ({ apiHost, outpostId }) =>
-        rebind(store, { apiHost, outpostId, vercelProject: accounts.vercel.projectId }, SESSIONS),
+      trustedApiUrl: (text) => trustedApiUrl(text, connect.trustedHosts),
+      binding: ({ apiHost, outpostId }) =>
+        bindingSetting({ apiHost, outpostId, vercelProject: accounts.vercel.projectId }),
     }),
   );
   const onChange = () => account.forget();

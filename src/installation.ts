@@ -30,8 +30,8 @@ export async function settleInstallation(
   binding: Binding,
 ): Promise<Installation> {
   const id = await store.settleSetting('installation', randomBytes(4).toString('hex'));
-  const wanted = JSON.stringify([binding.apiHost, binding.outpostId, binding.vercelProject]);
-  const bound = await store.settleSetting(BOUND, wanted);
+  const { key, value: wanted } = bindingSetting(binding);
+  const bound = await store.settleSetting(key, wanted);
   if (bound !== wanted) {
     const [apiHost, outpostId, vercelProject] = JSON.parse(bound) as string[];
     throw new RefusedError(
@@ -48,21 +48,10 @@ export async function settleInstallation(
   };
 }
 
-/**
- * Makes a database that serves another outpost serve this one, or says in words why it may not. Only while no session
- * holds a slot: what runs belongs to the outpost before.
- */
-export async function rebind(store: Store, binding: Binding, sessions: string): Promise<string | null> {
-  const wanted = JSON.stringify([binding.apiHost, binding.outpostId, binding.vercelProject]);
-  if ((await store.settleSetting(BOUND, wanted)) === wanted) return null;
-  const { slots } = await store.counts(sessions);
-  if (slots > 0)
-    return `${slots} sessions of another outpost are still being served. Wait until they are over, or stop them, and connect again`;
-  await store.writeSetting(BOUND, wanted);
-  return null;
-}
-
 /** The setting that says what the database serves. */
-const BOUND = 'bound-to';
+export const bindingSetting = ({ apiHost, outpostId, vercelProject }: Binding) => ({
+  key: 'bound-to',
+  value: JSON.stringify([apiHost, outpostId, vercelProject]),
+});
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 10);

@@ -29,7 +29,7 @@ const accessSchema = z.object({
     .nullish(),
 });
 const errorSchema = z.object({ error: z.string() });
-const nameSchema = z.object({ name: z.string() });
+const projectSchema = z.object({ id: z.string(), name: z.string() });
 /** A variable that was not written is listed, and the answer is a good one all the same. */
 const writtenSchema = z.object({ failed: z.array(z.unknown()).optional() });
 
@@ -55,11 +55,9 @@ export function createInstaller(options: InstallerOptions): Installer {
     async nameOf(projectId, access, signal) {
       const url = projectUrl(`/v9/projects/${encodeURIComponent(projectId)}`, access);
       const question = { label: 'read the project', method: 'GET', url, token: access.token } as const;
-      const answer = await ask(question, signal).catch((error) => {
-        if (signal.aborted) throw error;
-        return null;
-      });
-      return nameSchema.safeParse(answer?.json).data?.name ?? null;
+      const { status, json } = await ask(question, signal);
+      const read = status === 200 ? projectSchema.safeParse(json).data : undefined;
+      return read?.id === projectId ? read.name : null;
     },
 
     async write(projectId, access, { key, value }, signal) {

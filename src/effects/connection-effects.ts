@@ -27,11 +27,10 @@ export interface ConnectionEffectDeps {
   readonly partner: Partner;
   /** Null where no projects of others are set up. */
   readonly installer: Installer | null;
-  /**
-   * Makes the outpost the one that this installation serves, or says in words why it may not: another is still
-   * being served.
-   */
-  bind(outpost: Outpost): Promise<string | null>;
+  /** The address that a token may be sent to, or null. */
+  trustedApiUrl(text: string): string | null;
+  /** The setting that makes the outpost the one that this installation serves. */
+  binding(outpost: Outpost): { readonly key: string; readonly value: string };
 }
 
 /** What was granted is kept for another try for this long. */
@@ -39,13 +38,22 @@ export const RETRY_MS = 3_600_000;
 /** Failed tries of writing a project's variables before the person is asked. */
 export const WRITE_PATIENCE = 4;
 
+const STILL_SERVED =
+  'sessions of another outpost are still being served. Wait until they are over, or stop them, and connect again';
+const OTHER_TEAM =
+  'Vercel gave access to another team than the address named: begin again with the Deploy Button';
+const UNREADABLE =
+  'Vercel does not let the integration read that project, so it cannot be said which one it is: add the integration to the project again';
+const UNTRUSTED =
+  'what was granted names an API host that no token is sent to: list it in DEVIN_API_HOSTS if it is yours, and start again';
 const OVER = 'the attempt has expired, or DEVIN_CONNECTION_SECRET was changed meanwhile: start again';
 
 export function createConnectionEffects({
   vault,
   partner,
   installer,
-  bind,
+  trustedApiUrl,
+  binding,
 }: ConnectionEffectDeps): Effects<typeof connectionEffects> {
   return {
     async exchangeInstallation({ attemptId, project }, call) {
@@ -65,7 +73,10 @@ export function createConnectionEffects({
     async exchangeCode({ attemptId }, call) {
       const names = secretsOf(attemptId);
       const kept = await open(names.granted);
-      if (kept !== null) return granted(call, credentialsSchema.parse(JSON.parse(kept)));
+      if (kept !== null) {
+        const credentials = openGranted(kept);
+        return typeof credentials === 'string' ? refused(call, credentials) : granted(call, credentials);
+      }
       const [verifier, code] = await Promise.all([open(names.verifier), open(names.code)]);
       if (verifier === null || code === null) return refused(call, OVER);
       await call.fence();
@@ -79,14 +90,16 @@ export function createConnectionEffects({
     async adoptConnection({ attemptId }, call) {
       const kept = await open(secretsOf(attemptId).granted);
       if (kept === null) return refused(call, OVER);
-      const credentials = credentialsSchema.parse(JSON.parse(kept));
+      const credentials = openGranted(kept);
+      if (typeof credentials === 'string') return refused(call, credentials);
+      const outpost = outpostOf(credentials);
+      // An earlier try came as far as that, and its answer was lost.
+      if ((await open(CREDENTIALS)) === kept) return { kind: 'adopted', at: call.now(), outpost };
       if (!(await partner.accepts(credentials, call.signal)))
         return refused(call, "Devin's API does not take the token that it has just given: start again");
-      const outpost = outpostOf(credentials);
       await call.fence();
-      const problem = await bind(outpost);
-      if (problem !== null) return refused(call, problem);
-      await vault.put(CREDENTIALS, kept, null);
+      const held = await vault.putWith(CREDENTIALS, kept, binding(outpost));
+      if (held > 0) return refused(call, `${held} ${STILL_SERVED}`);
       return { kind: 'adopted', at: call.now(), outpost };
     },
 
@@ -97,7 +110,9 @@ export function createConnectionEffects({
       if (kept === null || grantedText === null)
         return { kind: 'partly', at: call.now(), written, problem: OVER };
       const access = accessSchema.parse(JSON.parse(kept));
-      const credentials = credentialsSchema.parse(JSON.parse(grantedText));
+      const credentials = openGranted(grantedText);
+      if (typeof credentials === 'string')
+        return { kind: 'partly', at: call.now(), written, problem: credentials };
       const values = await valuesOf(names.values, call);
       for (const variable of variablesFor(credentials, values)) {
         if (written.includes(variable.key)) continue;
@@ -122,13 +137,18 @@ export function createConnectionEffects({
   };
 
   async function installed(project: Project, access: z.infer<typeof accessSchema>, call: EffectCall) {
+    // What a person confirms is what Vercel says, never what came in the address.
+    if (project.teamId !== null && project.teamId !== access.teamId) return refused(call, OTHER_TEAM);
     const name = await installers(installer).nameOf(project.projectId, access, call.signal);
-    return {
-      kind: 'installed' as const,
-      at: call.now(),
-      teamId: access.teamId ?? project.teamId,
-      name: name?.slice(0, 200) ?? null,
-    };
+    if (name === null) return refused(call, UNREADABLE);
+    return { kind: 'installed' as const, at: call.now(), teamId: access.teamId, name: name.slice(0, 200) };
+  }
+
+  /** What was granted; words where its token may not be sent (any more). */
+  function openGranted(text: string): Credentials | string {
+    const credentials = credentialsSchema.parse(JSON.parse(text));
+    const apiUrl = trustedApiUrl(credentials.apiUrl);
+    return apiUrl === null ? UNTRUSTED : { ...credentials, apiUrl };
   }
 
   /** Null also for what does not open: within an attempt's time nobody mends that. */

@@ -45,7 +45,7 @@ export interface Installer {
     code: string,
     signal: AbortSignal,
   ): Promise<{ readonly kind: 'installed'; readonly access: Access } | Refused>;
-  /** The project's name; null when it cannot be had, which is no reason to stop. */
+  /** The project's name; null when the access does not reach a project of that id. */
   nameOf(projectId: string, access: Access, signal: AbortSignal): Promise<string | null>;
   /** Writes one variable for production, in place of what is there. */
   write(

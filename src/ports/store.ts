@@ -226,8 +226,19 @@ export interface Store {
   sealed(name: string, now: number): Promise<{ sealed: string; expiresAt: number | null } | null>;
   /** Writes, in place of what was there. */
   keepSealed(name: string, sealed: string, expiresAt: number | null): Promise<void>;
+  /**
+   * Writes, and makes `setting` what it says, both or neither; nothing while actors hold slots and the setting would
+   * change. Answers the slots held then; 0: written.
+   */
+  keepSealedWith(
+    name: string,
+    sealed: string,
+    setting: { readonly key: string; readonly value: string },
+  ): Promise<number>;
   /** Writes unless something is there that has not expired by `now`; false then. */
   keepSealedOnce(name: string, sealed: string, expiresAt: number, now: number): Promise<boolean>;
+  /** Replaces what is sealed under a name, only while it is still `from`. Never brings anything back. */
+  reseal(name: string, from: string, to: string): Promise<void>;
   /** Deletes one, or all whose names begin with a prefix. */
   dropSealed(which: { readonly name: string } | { readonly prefix: string }): Promise<void>;
   dropExpiredSealed(now: number): Promise<void>;

@@ -12,7 +12,16 @@
 export interface Vault {
   /** Keeps `secret` under `name`, in place of what was there. `expiresAt` null: until it is dropped. */
   put(name: string, secret: string, expiresAt: number | null): Promise<void>;
-  /** The same unless something is there already that has not expired; false then. One compare-and-set. */
+  /**
+   * Keeps `secret` until it is dropped and makes a setting of the store what it says, both or neither. Answers 0, or
+   * how many slots are held when that keeps the setting from being changed.
+   */
+  putWith(
+    name: string,
+    secret: string,
+    setting: { readonly key: string; readonly value: string },
+  ): Promise<number>;
+  /** Keeps it for a while, unless something is there already that has not expired; false then. One compare-and-set. */
   putOnce(name: string, secret: string, expiresAt: number): Promise<boolean>;
   /** Null: there is nothing, or it has expired. */
   open(name: string): Promise<string | null>;

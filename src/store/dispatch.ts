@@ -114,7 +114,7 @@ async function writeFacts(backend: Backend, id: string, facts: string): Promise<
   return written.numUpdatedRows > 0n ? id : null;
 }
 
-async function slotsHeld(db: Db): Promise<number> {
+export async function slotsHeld(db: Db): Promise<number> {
   const row = await db
     .selectFrom('actors')
     .select((eb) => eb.fn.countAll<number>().as('held'))

@@ -1,10 +1,20 @@
 /** Sealed secrets, by name. What is in them, and under which key, is the vault's business. */
 import type { Store } from '../ports/store.js';
 import type { Backend } from './backend.js';
+import { slotsHeld } from './dispatch.js';
 
 export function secretQueries(
   backend: Backend,
-): Pick<Store, 'sealed' | 'keepSealed' | 'keepSealedOnce' | 'dropSealed' | 'dropExpiredSealed'> {
+): Pick<
+  Store,
+  | 'sealed'
+  | 'keepSealed'
+  | 'keepSealedWith'
+  | 'keepSealedOnce'
+  | 'reseal'
+  | 'dropSealed'
+  | 'dropExpiredSealed'
+> {
   return {
     async sealed(name, now) {
       const row = await backend.read(`read secret ${name}`, (db) =>
@@ -29,6 +39,27 @@ export function secretQueries(
       );
     },
 
+    keepSealedWith: (name, sealed, { key, value }) =>
+      backend.transact(`keep secret ${name}`, async (db) => {
+        await backend.lockSlots(db);
+        const settings = db.selectFrom('settings').select('value').where('key', '=', key);
+        const before = (await settings.executeTakeFirst())?.value ?? value;
+        const held = before === value ? 0 : await slotsHeld(db);
+        if (held > 0) return held;
+        await db
+          .insertInto('settings')
+          .values({ key, value })
+          .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+          .execute();
+        const row = { sealed, expires_at: null };
+        await db
+          .insertInto('secrets')
+          .values({ name, ...row })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+          .execute();
+        return 0;
+      }),
+
     keepSealedOnce: (name, sealed, expiresAt, now) =>
       backend.change(`keep secret ${name}`, async (db) => {
         const row = { sealed, expires_at: wholeOrNull(expiresAt) };
@@ -42,6 +73,17 @@ export function secretQueries(
           .executeTakeFirst();
         return kept !== undefined;
       }),
+
+    async reseal(name, from, to) {
+      await backend.change(`reseal secret ${name}`, (db) =>
+        db
+          .updateTable('secrets')
+          .set({ sealed: to })
+          .where('name', '=', name)
+          .where('sealed', '=', from)
+          .execute(),
+      );
+    },
 
     async dropSealed(which) {
       await backend.change('drop secrets', (db) => {

@@ -15,7 +15,13 @@ import type { DerivedKey, KeyRing } from './keys.js';
 export interface VaultDeps {
   readonly store: Pick<
     Store,
-    'sealed' | 'keepSealed' | 'keepSealedOnce' | 'dropSealed' | 'dropExpiredSealed'
+    | 'sealed'
+    | 'keepSealed'
+    | 'keepSealedWith'
+    | 'keepSealedOnce'
+    | 'reseal'
+    | 'dropSealed'
+    | 'dropExpiredSealed'
   >;
   readonly keys: KeyRing;
   readonly clock: Pick<Clock, 'now'>;
@@ -34,6 +40,10 @@ export function createVault({ store, keys, clock }: VaultDeps): Vault {
       await store.keepSealed(name, await seal(sealing.current, name, secret), expiresAt);
     },
 
+    async putWith(name, secret, setting) {
+      return store.keepSealedWith(name, await seal(sealing.current, name, secret), setting);
+    },
+
     async putOnce(name, secret, expiresAt) {
       const sealed = await seal(sealing.current, name, secret);
       return store.keepSealedOnce(name, sealed, expiresAt, clock.now());
@@ -45,7 +55,7 @@ export function createVault({ store, keys, clock }: VaultDeps): Vault {
       const { secret, kid } = await unseal(name, row.sealed);
       // Sealed by the key before the present one: then that one can be taken away some day.
       if (kid !== sealing.current.kid)
-        await store.keepSealed(name, await seal(sealing.current, name, secret), row.expiresAt);
+        await store.reseal(name, row.sealed, await seal(sealing.current, name, secret));
       return secret;
     },
 
