@@ -252,3 +252,15 @@ export interface Store {
   pruneJournal(keep: number): Promise<number>;
   close(): Promise<void>;
 }
+
+/** What the vault has of it. */
+export type SecretStore = Pick<
+  Store,
+  | 'sealed'
+  | 'keepSealed'
+  | 'keepSealedWith'
+  | 'keepSealedOnce'
+  | 'reseal'
+  | 'dropSealed'
+  | 'dropExpiredSealed'
+>;
