@@ -17,6 +17,10 @@ const commands: Commands = {
   // Loaded when asked for: the workflow engine is large.
   serve: async (options) => (await import('./serve.js')).runServe(options),
   preview: async (options) => (await import('./preview.js')).runPreview(options),
+  sessions: async (options) => (await import('./sessions.js')).runSessions(options),
+  session: async (id, options) => (await import('./session.js')).runSession(id, options),
+  watch: async (options) => (await import('./watch.js')).runWatch(options),
+  diagram: async (id, options) => (await import('./diagram.js')).runDiagram(id, options),
 };
 const program = createProgram(version, commands, (exitCode) => {
   process.exitCode = exitCode;

@@ -16,6 +16,10 @@ async function run(...args: string[]) {
     },
     serve: async () => 7,
     preview: async () => 7,
+    sessions: async () => 7,
+    session: async () => 7,
+    watch: async () => 7,
+    diagram: async () => 7,
   };
   const program = createProgram('1.2.3', commands, (code) => exitCodes.push(code));
   let said = '';
