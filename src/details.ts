@@ -115,7 +115,7 @@ export async function sessionDetails(
         ? null
         : { acceptor: acceptorOf(context), deadlineAt: context.claimDeadlineAt },
     remote:
-      context === null || context.launches === 0
+      context === null || context.launches === 0 || !CLAIMED.test(row.state)
         ? null
         : {
             launches: context.launches,

@@ -39,7 +39,7 @@ export function statechart({ states, edges }: Chart): Span[][] {
     const exits = edges.filter(({ from }) => from === state.name);
     const below = states[index + 1]?.name;
     const onward = exits.find(({ to }) => to === below);
-    const beside = [stayed(state), ...exits.filter((exit) => exit !== onward).map(exitInWords)];
+    const beside = [...stayed(state), ...exits.filter((exit) => exit !== onward).map(exitInWords)];
     return [...box(state, width, beside, onward !== undefined), ...arrow(onward, width, below !== undefined)];
   });
 }
@@ -91,8 +91,8 @@ function arrow(edge: ChartEdge | undefined, width: number, isBelow: boolean): Sp
 const inner = (current: string | null): string =>
   current === null || current === '' ? '' : `  ${current.split('.').map(inWords).join(' · ')}`;
 
-const stayed = ({ visits, ms }: ChartState): Span =>
-  visits === 0 ? ['', 'dim'] : [`${times(visits)}, ${timeTaken(ms)}`, 'plain'];
+const stayed = ({ visits, ms }: ChartState): Span[] =>
+  visits === 0 ? [] : [[`${times(visits)}, ${timeTaken(ms)}`, 'plain']];
 
 const exitInWords = (edge: ChartEdge): Span => labelled(`→ ${edge.to}: `, edge);
 
