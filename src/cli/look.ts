@@ -16,9 +16,8 @@ import { configuredRules } from '../rules.js';
 import type { ReadableKind } from '../runtime/actor.js';
 import { openReader } from '../store/open.js';
 import type { LookOptions } from './look-options.js';
-import { refuse } from './start.js';
+import { ConfigError, refuse } from './refuse.js';
 import { json, printTo } from './text.js';
-import { ConfigError, runningWorld } from './world.js';
 
 /** What `start --local` serves from, unless DATABASE_URL names another. */
 const DATABASE = 'file:.outposts/local.db';
@@ -66,7 +65,7 @@ async function surroundings({
 }: LookOptions): Promise<Pick<Look, 'config' | 'clock' | 'speed'>> {
   const given = readEnvironment({ env: process.env, directory: process.cwd() });
   const env = database === undefined ? given : { ...given, DATABASE_URL: database };
-  if (world !== undefined) return runningWorld(env, world);
+  if (world !== undefined) return (await import('./world.js')).runningWorld(env, world);
   // The one mode that asks for no account.
   const parsed = parseConfig(
     { ...env, DATABASE_URL: env.DATABASE_URL?.trim() || DATABASE },

@@ -8,7 +8,7 @@ import { addLookCommands, type LookCommands } from './look-program.js';
 import { loopback, speed, wholeNumber } from './option-values.js';
 import type { PreviewOptions } from './preview-options.js';
 import { ENGINES, type ServeOptions } from './serve-options.js';
-import { DRAIN_MODES, type StartOptions } from './start.js';
+import { DRAIN_MODES, type StartOptions } from './start-options.js';
 
 export interface Commands extends LookCommands {
   /** Each resolves with the exit code. */

@@ -63,7 +63,7 @@ describe('sessions', () => {
     expect(searched).toMatchObject({ hasMore: false, counts: { slots: 2, quarantined: 0 } });
     expect(searched.sessions.map(({ id }: { id: string }) => id)).toEqual(['devin-sleeps']);
     expect(limited.stdout).toContain('and more: --limit');
-    expect(limited.stdout).not.toContain('devin-');
+    expect(limited.stdout).not.toContain('devin-serves');
     expect(none.stdout).toContain('no session matches');
   });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
-import type { StartOptions } from '../../src/cli/start.js';
+import type { StartOptions } from '../../src/cli/start-options.js';
 
 /** Parses a command line as `npm start` would give it. */
 async function run(...args: string[]) {
