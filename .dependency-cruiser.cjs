@@ -45,7 +45,11 @@ const layers = [
   ['only-the-command-line-builds', '^(machines|api)/|^src/(?!cli/|build/)', '^src/build/'],
   ['builds-know-no-decisions', '^src/build/', '^(machines/|src/(?!build/|config/|errors))'],
   ['diagrams-draw-machines', '^src/diagrams/', '^(api|src/(?!diagrams/|errors))'],
-  ['only-their-script-draws-diagrams', '^(machines|api)/|^src/(?!diagrams/)', '^src/diagrams/'],
+  [
+    'only-their-script-and-the-terminal-draw-diagrams',
+    '^(machines|api)/|^src/(?!diagrams/|cli/)',
+    '^src/diagrams/',
+  ],
   ['only-the-surface-composes', '^(machines/|src/(?!cli/|compose))', '^src/compose'],
 ];
 

@@ -7,7 +7,6 @@
  * a claim left in memory belongs to one drive, and an operator may connect
  * another account. Drives nothing itself.
  */
-import { sessionRules } from '../machines/session/rules.js';
 import type { Config } from './config/index.js';
 import { createAccountReader } from './connect/account.js';
 import { createFleet } from './devin/fleet.js';
@@ -26,6 +25,7 @@ import type { SandboxHost } from './ports/sandbox.js';
 import type { Store } from './ports/store.js';
 import type { Vault } from './ports/vault.js';
 import { createRemoteClock, type RemoteClock } from './remote-clock.js';
+import { configuredRules } from './rules.js';
 import type { ActorKind } from './runtime/actor.js';
 import { createSandboxHost, type SandboxHostOptions } from './sandbox/index.js';
 import { sandboxName } from './sandbox/name.js';
@@ -119,15 +119,6 @@ export async function assemble(base: Base): Promise<Parts> {
     settings: sandboxSettings(base, installation),
     onOddity,
   });
-  const { sandbox } = config;
-  const rules = sessionRules({
-    sandboxTimeoutMs: sandbox.timeoutMs,
-    maxLifetimeMs: sandbox.maxLifetimeMs,
-    probeEveryMs: config.probeIntervalMs,
-    unheardProbeEveryMs: config.unheardProbeIntervalMs,
-    renewMarginMs: config.claimRenewMarginMs,
-    keepMs: sandbox.snapshotExpirationMs === 0 ? null : sandbox.snapshotExpirationMs,
-  });
   const tagsOf = (sessionId: string) => sessionTags(installation.id, sessionId);
   const effects = createSessionEffects({
     fleet,
@@ -136,7 +127,7 @@ export async function assemble(base: Base): Promise<Parts> {
     ...doorbellsOf(config),
     bellForRestricted: config.doorbellForRestricted,
   });
-  const kind = createSessionKind(rules, effects);
+  const kind = createSessionKind(configuredRules(config), effects);
   return { ...base, installation, fleet, host, kind };
 }
 

@@ -1,12 +1,12 @@
 /** What page and terminal show of the fleet, made from the rows. Changes nothing. */
 import type { SessionContext } from '../machines/session/context.js';
 import { sessionContextSchema } from '../machines/session/context.js';
-import { isClaimable } from '../machines/session/facts.js';
 import type { FleetView, SessionView } from './dashboard/view.js';
 import type { ActorRow, Store } from './ports/store.js';
-import type { ActorKind } from './runtime/actor.js';
-import { pendingEffect, timers } from './runtime/level.js';
+import type { ReadableKind } from './runtime/actor.js';
+import { timers } from './runtime/level.js';
 import { restore } from './runtime/saved.js';
+import { type Situation, waiting } from './waiting.js';
 
 /** Sessions that one view carries. */
 const SHOWN = 200;
@@ -14,8 +14,8 @@ const SHOWN = 200;
 export const RESTING = ['released.resting', 'lost', 'ended'];
 
 export interface ViewSource {
-  readonly store: Store;
-  readonly kind: ActorKind;
+  readonly store: Pick<Store, 'foremost' | 'counts'>;
+  readonly kind: ReadableKind;
   readonly maxConcurrent: number;
   readonly speed: number;
   now(): number;
@@ -42,7 +42,7 @@ export async function fleetView(source: ViewSource): Promise<FleetView> {
   };
 }
 
-export function sessionView(row: ActorRow, kind: ActorKind): SessionView {
+export function sessionView(row: ActorRow, kind: ReadableKind): SessionView {
   const context = readContext(row);
   return {
     id: row.id,
@@ -53,7 +53,7 @@ export function sessionView(row: ActorRow, kind: ActorKind): SessionView {
     vmId: context?.vm?.vmId ?? null,
     vmExpiresAt: context?.vm?.expiresAt ?? null,
     claimDeadlineAt: context?.claimDeadlineAt ?? null,
-    waitsFor: row.quarantine === null ? waitsFor(row, context, kind) : 'an operator: it is set aside',
+    waitsFor: row.quarantine === null ? waitsFor(row, kind) : 'an operator: it is set aside',
     outcome: outcomeText(context),
     problem: row.problem,
     quarantine: row.quarantine,
@@ -75,38 +75,20 @@ const outcomeText = (context: SessionContext | null): string | null => {
   return [context.outcome, context.detail].filter((part) => part !== null).join(': ');
 };
 
-/** The words for what a state waits for; states that act at once are not listed. */
-const WAITS: Readonly<Record<string, string>> = {
-  queued: 'a free slot',
-  'provisioning.settling': 'the sandbox to settle',
-  'provisioning.confirming': 'the remote to start',
-  'serving.connecting': 'Devin to report the remote connected',
-  'serving.doubting': 'the next read of a suspended status',
-  'serving.coolingDown': 'a restart of the remote',
-  'snapshotting.waiting': 'the vm to be seen stopped',
-  'released.awaitingEnd': "Devin's final status",
-  'released.coolingOff': 'the next try after a failed episode',
-  'released.resting': 'the session to be resumed',
-  lost: 'the other acceptor to let go',
-  parked: 'an operator to retry',
-};
-
-const TIMER_WORDS: Readonly<Record<string, string>> = {
-  probeDue: 'the next probe',
-  renewDue: 'the renewal of the claim',
-  extendDue: "the extension of the vm's time",
-  rollOverDue: 'the roll-over to a new vm',
-  secureDue: 'the network policy to be put right',
-};
-
-function waitsFor(row: ActorRow, context: SessionContext | null, kind: ActorKind): string | null {
-  if (row.state === 'queued' && context !== null && !isClaimable(context)) return 'the queue';
-  const words = WAITS[row.state];
-  if (words !== undefined || context === null) return words ?? null;
+/** Null when the row cannot be read: it is set aside then, or of another version. */
+export function situationOf(row: ActorRow, kind: ReadableKind, now: number): Situation | null {
   const restored = restore(kind, row);
   if (restored.kind !== 'restored') return null;
-  if (pendingEffect(kind, restored.snapshot) !== null) return null;
-  const [next] = timers(kind, restored.snapshot);
-  const delay = next?.event.type.split('.')[2];
-  return delay === undefined ? null : (TIMER_WORDS[delay] ?? null);
+  const deadlines = timers(kind, restored.snapshot).map(({ at, event }) => ({
+    at,
+    // `xstate.after.<deadline>.<state>`
+    name: event.type.split('.')[2] ?? '',
+  }));
+  const { state, retryAt } = row;
+  return { state, context: restored.snapshot.context as SessionContext, deadlines, retryAt, now };
+}
+
+function waitsFor(row: ActorRow, kind: ReadableKind): string | null {
+  const situation = situationOf(row, kind, 0);
+  return situation === null ? null : waiting(situation, String).waitsFor;
 }

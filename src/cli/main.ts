@@ -7,16 +7,19 @@ import { CommanderError } from 'commander';
 import { z } from 'zod';
 import { RefusedError } from '../errors.js';
 import { type Commands, createProgram } from './program.js';
-import { runStart } from './start.js';
 
 const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(packageFile));
 
 const commands: Commands = {
-  start: runStart,
-  // Loaded when asked for: the workflow engine is large.
+  // Each is loaded when it is asked for: some are large.
+  start: async (options) => (await import('./start.js')).runStart(options),
   serve: async (options) => (await import('./serve.js')).runServe(options),
   preview: async (options) => (await import('./preview.js')).runPreview(options),
+  sessions: async (options) => (await import('./sessions.js')).runSessions(options),
+  session: async (id, options) => (await import('./session.js')).runSession(id, options),
+  watch: async (options) => (await import('./watch.js')).runWatch(options),
+  diagram: async (id, options) => (await import('./diagram.js')).runDiagram(id, options),
 };
 const program = createProgram(version, commands, (exitCode) => {
   process.exitCode = exitCode;

@@ -18,7 +18,7 @@ import { loadFunctions } from './output-functions.js';
 import { createOutputServer, type OutputServer } from './output-server.js';
 import type { PreviewOptions } from './preview-options.js';
 import { settleCronSecret } from './preview-secret.js';
-import { refuse } from './start.js';
+import { refuse } from './refuse.js';
 import { createTerminal, speakThrough, type Terminal } from './terminal.js';
 import { settleEnvironment } from './world.js';
 

@@ -1,14 +1,16 @@
 /**
  * The command line: its words, its help, and what each option may be.
  *
- * Only reads arguments; `start` does the work.
+ * Only reads arguments; the commands do the work.
  */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
+import { addLookCommands, type LookCommands } from './look-program.js';
+import { loopback, speed, wholeNumber } from './option-values.js';
 import type { PreviewOptions } from './preview-options.js';
 import { ENGINES, type ServeOptions } from './serve-options.js';
-import { DRAIN_MODES, type StartOptions } from './start.js';
+import { DRAIN_MODES, type StartOptions } from './start-options.js';
 
-export interface Commands {
+export interface Commands extends LookCommands {
   /** Each resolves with the exit code. */
   start(options: StartOptions): Promise<number>;
   serve(options: ServeOptions): Promise<number>;
@@ -97,26 +99,6 @@ export function createProgram(
     .option('--json', 'print JSON lines', false)
     .addOption(new Option('--world <url>', 'serve an embedded world that runs already').argParser(loopback))
     .action(async (options: PreviewOptions) => done(await commands.preview(options)));
+  addLookCommands(program, commands, done);
   return program;
-}
-
-function wholeNumber(least: number, most: number) {
-  return (text: string): number => {
-    const value = Number(text);
-    if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It should be a whole number from ${least} to ${most}.`);
-  };
-}
-
-function speed(text: string): number {
-  const value = Number(text);
-  if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && value >= 0.1 && value <= 1000) return value;
-  throw new InvalidArgumentError('It should be a number from 0.1 to 1000.');
-}
-
-function loopback(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname))
-    return url.origin;
-  throw new InvalidArgumentError('It should be an address on this machine, such as http://127.0.0.1:4000.');
 }

@@ -17,10 +17,11 @@ import { announceStop, stopping } from '../process.js';
 import { workflowRuns } from '../workflows/runs.js';
 import { type Engine, startEngine } from './engine.js';
 import { type Listening, listen } from './listen.js';
+import { ConfigError, refuse } from './refuse.js';
 import type { ServeOptions } from './serve-options.js';
-import { refuse, runIn } from './start.js';
+import { runIn } from './start.js';
 import { createTerminal, speakThrough, type Terminal } from './terminal.js';
-import { ConfigError, realClouds, runningWorld, settleEnvironment } from './world.js';
+import { realClouds, runningWorld, settleEnvironment } from './world.js';
 
 /** How long running work may take to end, by the wall. */
 const SETTLE_MS = 10_000;

@@ -5,36 +5,16 @@
  * session up where it was, because nothing of one lives in this process.
  */
 import { createOrchestrator, type Orchestrator } from '../compose.js';
-import { describeProblems, type Environment, readEnvironment } from '../config/index.js';
-import { messageOf, RefusedError } from '../errors.js';
+import { type Environment, readEnvironment } from '../config/index.js';
 import { withDeadline } from '../ports/clock.js';
 import { watchDemo } from './demo.js';
 import type { Listening } from './listen.js';
 import { servePage } from './page.js';
 import { createRecorder } from './recorder.js';
+import { refuse } from './refuse.js';
+import type { StartOptions } from './start-options.js';
 import { createTerminal, type Terminal } from './terminal.js';
-import { ConfigError, ownWorld, realClouds, runningWorld, type Surroundings } from './world.js';
-
-export const DRAIN_MODES = ['leave', 'finish', 'snapshot'] as const;
-export type DrainMode = (typeof DRAIN_MODES)[number];
-
-export interface StartOptions {
-  /** Real Devin and Vercel instead of the embedded world. */
-  readonly local: boolean;
-  /** Scripted sessions to start in the embedded world. */
-  readonly sessions?: number;
-  /** End when nothing is left to do: 0 when all went well, 1 with the reasons when not. */
-  readonly exitWhenIdle: boolean;
-  /** How many times as fast as the wall the embedded world's clock runs. */
-  readonly speed: number;
-  /** Overrides PORT. */
-  readonly port?: number;
-  readonly json: boolean;
-  /** What the first Ctrl-C does with sessions that are being served. */
-  readonly drain: DrainMode;
-  /** Address of a world that runs already. */
-  readonly world?: string;
-}
+import { ownWorld, realClouds, runningWorld, type Surroundings } from './world.js';
 
 /** Runs until it is stopped; answers the exit code. */
 export function runStart(options: StartOptions): Promise<number> {
@@ -180,18 +160,4 @@ function listenForSignals() {
       process.off('SIGTERM', onSignal);
     },
   };
-}
-
-/** Says what is wrong, and in which setting; answers the exit code. */
-export function refuse(error: unknown): number {
-  if (error instanceof ConfigError) {
-    const { problems, warnings } = error;
-    process.stderr.write(
-      `The configuration has problems:\n${describeProblems([...problems, ...warnings])}\n`,
-    );
-    return 2;
-  }
-  const setting = error instanceof RefusedError ? ` (see ${error.setting})` : '';
-  process.stderr.write(`${messageOf(error)}${setting}\n`);
-  return 1;
 }

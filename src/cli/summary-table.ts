@@ -1,6 +1,6 @@
 /** The table that ends a run of scripted sessions. */
 import { inWords } from '../dashboard/lifecycle.js';
-import { clean, pad, timeTaken, widthOf } from './text.js';
+import { clean, columns, timeTaken } from './text.js';
 
 export interface SummaryRow {
   readonly id: string;
@@ -17,10 +17,7 @@ export interface SummaryRow {
 const HEAD = ['Session', 'Episodes', 'Outcome', 'Claimed after', 'Connected after', 'Over after', 'Checks'];
 
 export function summaryTable(rows: readonly SummaryRow[]): string {
-  const cells = [HEAD, ...rows.map(cellsOf)];
-  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))));
-  const lines = cells.map((row) => row.map((cell, column) => pad(cell, widths[column] ?? 0)).join('  '));
-  return lines.map((line) => line.trimEnd()).join('\n');
+  return columns([HEAD, ...rows.map(cellsOf)]).join('\n');
 }
 
 function cellsOf(row: SummaryRow): string[] {

@@ -14,7 +14,7 @@ import type { Clock } from '../ports/clock.js';
 import { type Change, createChanges } from './changes.js';
 import { frame } from './frame.js';
 import { type SummaryRow, summaryTable } from './summary-table.js';
-import { clean } from './text.js';
+import { clean, json, printTo } from './text.js';
 
 export type { SummaryRow } from './summary-table.js';
 
@@ -45,13 +45,8 @@ const REDRAW_MS = 1000;
 
 export function createTerminal(options: TerminalOptions): Terminal {
   const { stream } = options;
-  let open = true;
-  stream.on('error', () => (open = false));
-  const print = (text: string) => {
-    if (open) stream.write(`${text}\n`);
-  };
-  if (options.json) return jsonTerminal(options, print);
-  return (options.tty ?? stream.isTTY) ? liveTerminal(options, () => open) : plainTerminal(options, print);
+  if (options.json) return jsonTerminal(options, printTo(stream));
+  return (options.tty ?? stream.isTTY) ? liveTerminal(options) : plainTerminal(options, printTo(stream));
 }
 
 /** What libraries print in this process becomes lines of the terminal: plain ones, or JSON. */
@@ -60,14 +55,13 @@ export function speakThrough(terminal: Terminal): void {
     console[name] = (...args: unknown[]) => terminal.log(format(...args));
 }
 
-function liveTerminal(
-  { stream, clock, colour = wantsColour() }: TerminalOptions,
-  isOpen: () => boolean,
-): Terminal {
+function liveTerminal({ stream, clock, colour = wantsColour() }: TerminalOptions): Terminal {
+  let open = true;
+  stream.on('error', () => (open = false));
   const update = createLogUpdate(stream as NodeJS.WriteStream);
   let view: FleetView | null = null;
   const draw = () => {
-    if (!view || !isOpen()) return;
+    if (!view || !open) return;
     const { columns = 80, rows = 24 } = stream;
     update(frame(view, { columns, rows, colour, now: clock.now() }).join('\n'));
   };
@@ -84,12 +78,12 @@ function liveTerminal(
       draw();
     },
     log(text) {
-      if (isOpen()) update.persist(cleanLines(text));
+      if (open) update.persist(cleanLines(text));
       draw();
     },
     summary(rows) {
       close();
-      if (isOpen()) stream.write(`\n${summaryTable(rows)}\n`);
+      if (open) stream.write(`\n${summaryTable(rows)}\n`);
     },
     close,
   };
@@ -109,8 +103,7 @@ function plainTerminal({ clock }: TerminalOptions, print: (text: string) => void
 
 function jsonTerminal({ clock }: TerminalOptions, print: (text: string) => void): Terminal {
   const changesOf = createChanges();
-  const say = (at: number, type: string, rest: object) =>
-    print(JSON.stringify({ at: instant(at), type, ...rest }));
+  const say = (at: number, type: string, rest: object) => print(json({ at: instant(at), type, ...rest }));
   return {
     show(view) {
       for (const { kind, ...change } of changesOf(view)) say(view.at, kind, change);
@@ -150,6 +143,7 @@ function cleanLines(text: string): string {
   return text.split('\n').map(clean).join('\n');
 }
 
-function wantsColour(): boolean {
+/** Unless NO_COLOR or TERM=dumb says otherwise. */
+export function wantsColour(): boolean {
   return !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }

@@ -2,6 +2,7 @@
  * Text for a terminal: cleaned of whatever could steer it, cut to its width,
  * coloured last so that neither is confused by escape codes.
  */
+import type { Writable } from 'node:stream';
 import { durationInWords } from '../dashboard/assets/format.js';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'blue';
@@ -20,6 +21,26 @@ const CODES: Record<Style, readonly [number, number] | null> = {
 /** Without control, format and line-breaking characters: what came from outside can neither steer nor forge. */
 export function clean(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
+/** JSON in which nothing can steer a terminal either: the same characters, escaped. */
+export function json(value: unknown, indent = 0): string {
+  // What `indent` brings is the only line break that is there raw.
+  return JSON.stringify(value, null, indent).replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+/** Prints lines; a reader that goes away (`| head`) ends the printing, not the program. */
+export function printTo(stream: Writable): (text: string) => void {
+  let open = true;
+  stream.on('error', () => (open = false));
+  return (text) => {
+    if (open) stream.write(`${text}\n`);
+  };
 }
 
 /** Joins spans into one line of at most `columns` columns. */
@@ -50,6 +71,20 @@ export function cut(text: string, columns: number): string {
 
 export function pad(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+}
+
+/** Rows of clean cells as lines, each column as wide as its widest cell. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: count }, (_, column) =>
+    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 /** Columns that a terminal needs: two for wide characters, none for combining marks. */

@@ -21,6 +21,7 @@ import { RefusedError } from '../errors.js';
 import { type Clock, createClock } from '../ports/clock.js';
 import { settleProcessTime } from '../process.js';
 import { redirectProcess, rewriteFetch } from '../sandbox/fetch.js';
+import { ConfigError } from './refuse.js';
 
 /** The token of a running world; never an argument, which other users of the machine could read. */
 export const WORLD_TOKEN = 'OUTPOSTS_WORLD_TOKEN';
@@ -45,19 +46,6 @@ export interface Surroundings {
   readonly ownWorld: boolean;
   readonly sandboxFetch?: typeof fetch;
   close(): Promise<void>;
-}
-
-/** Settings that do not add up; each names its variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly Problem[];
-  /** What looks wrong besides, such as a misspelt name. */
-  readonly warnings: readonly Problem[];
-  constructor({ problems, warnings }: { problems: readonly Problem[]; warnings: readonly Problem[] }) {
-    super('the configuration has problems');
-    this.problems = problems;
-    this.warnings = warnings;
-  }
 }
 
 /** `local`: from a developer's machine; `server`: from servers of one's own. */

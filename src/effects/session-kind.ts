@@ -6,7 +6,7 @@ import type { sessionEffects } from '../../machines/session/effects.js';
 import { sessionEventSchema } from '../../machines/session/events.js';
 import type { SessionRules } from '../../machines/session/rules.js';
 import { createSessionMachine, SESSION_VERSION } from '../../machines/session.js';
-import type { ActorKind, Effects } from '../runtime/actor.js';
+import type { ActorKind, Effects, ReadableKind } from '../runtime/actor.js';
 
 /** Failed tries before the chart's `onError` hears of it. Giving a claim back and deleting are never given up. */
 const PATIENCE: Readonly<Record<keyof typeof sessionEffects, number>> = {
@@ -37,6 +37,11 @@ const MIGRATIONS: ActorKind['migrations'] = {
 export const SESSIONS = 'session';
 
 export function createSessionKind(rules: SessionRules, effects: Effects<typeof sessionEffects>): ActorKind {
+  return { ...readableSessionKind(rules), effects };
+}
+
+/** For those who look at sessions and perform nothing. */
+export function readableSessionKind(rules: SessionRules): ReadableKind {
   return {
     name: SESSIONS,
     version: SESSION_VERSION,
@@ -45,7 +50,6 @@ export function createSessionKind(rules: SessionRules, effects: Effects<typeof s
     eventSchema: sessionEventSchema,
     migrations: MIGRATIONS,
     deadlines: sessionDeadlines(rules),
-    effects,
     patience: (effect) => PATIENCE[effect as keyof typeof PATIENCE] ?? 5,
     factsEvent(text, context) {
       const facts = factsSchema.parse(JSON.parse(text));

@@ -107,8 +107,10 @@ export interface ActorFilter {
   /** Part of the id. */
   readonly search?: string;
   readonly limit: number;
-  /** The `id` of the last row of the page before. */
+  /** The `id` of the last row of the page before; not with `order: 'news'`. */
   readonly after?: string;
+  /** By `id` unless given; `news`: latest change first, then by `id`. */
+  readonly order?: 'news';
 }
 
 /** As much of an actor as a look at the queue needs. */
@@ -195,7 +197,7 @@ export interface Store {
   unlead(name: string, owner: string): Promise<void>;
 
   // --- looking ----------------------------------------------------------------------------
-  /** A page of rows, newest created first is NOT promised: ordered by id. */
+  /** A page of rows, in the order that the filter says. */
   list(filter: ActorFilter): Promise<readonly ActorRow[]>;
   /**
    * The rows that matter most, read at one moment: set aside first, then those in none of the states `resting`
@@ -220,6 +222,8 @@ export interface Store {
   ): Promise<{ states: Readonly<Record<string, number>>; slots: number; quarantined: number }>;
   /** Entries after `seq` (0 = from the start), oldest first; of one actor when `actorId` is given. */
   journal(filter: { after: number; limit: number; actorId?: string }): Promise<readonly JournalRow[]>;
+  /** The newest entry's `seq`: where following the journal from now on begins; 0 when it is empty. */
+  journalEnd(): Promise<number>;
 
   // --- sealed secrets: the vault's, see src/vault ------------------------------------------
   /** Null: there is none, or it has expired by `now`. */
@@ -263,4 +267,10 @@ export type SecretStore = Pick<
   | 'reseal'
   | 'dropSealed'
   | 'dropExpiredSealed'
+>;
+
+/** What somebody who only looks may call. */
+export type StoreReader = Pick<
+  Store,
+  'dialect' | 'read' | 'list' | 'foremost' | 'counts' | 'journal' | 'journalEnd' | 'close'
 >;

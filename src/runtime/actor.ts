@@ -44,6 +44,9 @@ export interface SavedSnapshot {
   readonly context: unknown;
 }
 
+/** As much of a kind as reading its rows takes. */
+export type ReadableKind = Omit<ActorKind, 'effects'>;
+
 export interface ActorKind {
   readonly name: string;
   /** Version of the chart and of the context's shape. */

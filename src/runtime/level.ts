@@ -6,7 +6,7 @@
  */
 import { type AnyMachineSnapshot, type AnyStateNode, getStateNodes } from 'xstate';
 import { BugError } from '../errors.js';
-import type { ActorKind } from './actor.js';
+import type { ReadableKind } from './actor.js';
 
 export interface PendingEffect {
   readonly id: string;
@@ -19,11 +19,11 @@ export interface Timer {
 }
 
 /** Each once: XState names the ancestors of a nested state repeatedly. */
-const activeNodes = (kind: ActorKind, snapshot: AnyMachineSnapshot): AnyStateNode[] =>
+const activeNodes = (kind: ReadableKind, snapshot: AnyMachineSnapshot): AnyStateNode[] =>
   snapshot.status === 'active' ? [...new Set(getStateNodes(kind.machine.root, snapshot.value))] : [];
 
 /** The effect that the active states invoke; null when they invoke none. At most one is active at a time. */
-export function pendingEffect(kind: ActorKind, snapshot: AnyMachineSnapshot): PendingEffect | null {
+export function pendingEffect(kind: ReadableKind, snapshot: AnyMachineSnapshot): PendingEffect | null {
   const [invoked] = activeNodes(kind, snapshot).flatMap((node) => node.invoke);
   if (invoked === undefined) return null;
   const { input } = invoked;
@@ -35,7 +35,7 @@ export function pendingEffect(kind: ActorKind, snapshot: AnyMachineSnapshot): Pe
 }
 
 /** The armed timers of the active states, soonest first. */
-export function timers(kind: ActorKind, snapshot: AnyMachineSnapshot): Timer[] {
+export function timers(kind: ReadableKind, snapshot: AnyMachineSnapshot): Timer[] {
   return activeNodes(kind, snapshot)
     .flatMap((node) => node.after)
     .flatMap((transition): Timer[] => {
@@ -59,7 +59,7 @@ export const errorEvent = (effect: PendingEffect, error: { message: string; at: 
 });
 
 /** Whether an actor in this state (dotted) waits for the outside world only: it has ended, or is tagged `atRest`. */
-export function isAtRest(kind: ActorKind, state: string): boolean {
+export function isAtRest(kind: ReadableKind, state: string): boolean {
   let node: AnyStateNode = kind.machine.root;
   const tags = new Set<string>();
   for (const key of state.split('.')) {

@@ -8,7 +8,7 @@ import { type AnyMachineSnapshot, initialTransition, type StateValue } from 'xst
 import { z } from 'zod';
 import { BugError, messageOf } from '../errors.js';
 import type { ActorRow, SavedActor } from '../ports/store.js';
-import type { ActorKind, SavedSnapshot } from './actor.js';
+import type { ActorKind, ReadableKind, SavedSnapshot } from './actor.js';
 
 /** Machines here have no parallel states: every level names one state. */
 const stateValue: z.ZodType<StateValue> = z.lazy(() =>
@@ -29,7 +29,7 @@ export type Restored =
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-export function restore(kind: ActorKind, row: ActorRow): Restored {
+export function restore(kind: ReadableKind, row: ActorRow): Restored {
   if (row.machine !== kind.name) return unreadable(`it belongs to the machine '${row.machine}'`);
   if (row.version > kind.version) return { kind: 'newer', version: row.version };
   try {
@@ -51,7 +51,7 @@ const unreadable = (reason: string): Restored => ({
   reason: `the saved state does not parse: ${reason}`.slice(0, 500),
 });
 
-function migrate(kind: ActorKind, from: number, saved: SavedSnapshot): SavedSnapshot {
+function migrate(kind: ReadableKind, from: number, saved: SavedSnapshot): SavedSnapshot {
   let migrated = saved;
   for (let version = from; version < kind.version; version++) {
     const step = kind.migrations[version];

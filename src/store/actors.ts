@@ -12,7 +12,6 @@ import type { Db } from './schema.js';
 
 type ActorMethods =
   | 'enroll'
-  | 'read'
   | 'take'
   | 'keep'
   | 'holds'
@@ -54,13 +53,6 @@ export function actorQueries(backend: Backend): Pick<Store, ActorMethods> {
           .executeTakeFirst();
         return added !== undefined;
       }),
-
-    async read(id) {
-      const row = await backend.read(`read ${id}`, (db) =>
-        db.selectFrom('actors').selectAll().where('id', '=', id).executeTakeFirst(),
-      );
-      return row ? toActorRow(row) : null;
-    },
 
     take: (id, owner, leaseMs) =>
       backend.transact(`take ${id}`, async (db) => {

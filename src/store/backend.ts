@@ -11,14 +11,19 @@ import type { Db } from './schema.js';
 
 type Query<T> = (db: Db) => Promise<T>;
 
-export interface Backend {
+/** The half that changes nothing. */
+export interface ReadingBackend {
   readonly dialect: 'sqlite' | 'postgres';
-  /** The database's own clock, whole milliseconds since the epoch. */
-  readonly now: RawBuilder<number>;
   /** Sees only what is committed. */
   read<T>(label: string, query: Query<T>): Promise<T>;
   /** A read of the journal after which no entry with a lower `seq` can appear any more. */
   readSettledJournal<T>(label: string, query: Query<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface Backend extends ReadingBackend {
+  /** The database's own clock, whole milliseconds since the epoch. */
+  readonly now: RawBuilder<number>;
   /** One statement that writes. Resolves once it is durable. */
   change<T>(label: string, query: Query<T>): Promise<T>;
   /** Several statements, all or nothing. Resolves once they are durable. */
@@ -29,5 +34,4 @@ export interface Backend {
   lockActor(db: Db, id: string): Promise<void>;
   /** In a transaction: waits until no other grant of slots is under way. */
   lockSlots(db: Db): Promise<void>;
-  close(): Promise<void>;
 }

@@ -1,9 +1,10 @@
 /** Reading and thinning the journal. Its entries are appended by `save` alone (actors.ts). */
 import type { JournalRow, Store } from '../ports/store.js';
-import type { Backend } from './backend.js';
+import type { Backend, ReadingBackend } from './backend.js';
 import type { Db } from './schema.js';
 
-export function journalQueries(backend: Backend): Pick<Store, 'journal' | 'pruneJournal'> {
+/** What reads it alone. */
+export function journalReading(backend: ReadingBackend): Pick<Store, 'journal' | 'journalEnd'> {
   return {
     journal({ after, limit, actorId }) {
       const entries = (db: Db) =>
@@ -17,6 +18,21 @@ export function journalQueries(backend: Backend): Pick<Store, 'journal' | 'prune
         (await entries(db).execute()).map(toJournalRow),
       );
     },
+
+    journalEnd: () =>
+      backend.readSettledJournal('find the end of the journal', async (db) => {
+        const newest = await db
+          .selectFrom('journal')
+          .select((eb) => eb.fn.max('seq').as('seq'))
+          .executeTakeFirst();
+        return newest?.seq ?? 0;
+      }),
+  };
+}
+
+export function journalQueries(backend: Backend): Pick<Store, 'journal' | 'journalEnd' | 'pruneJournal'> {
+  return {
+    ...journalReading(backend),
 
     async pruneJournal(keep) {
       const long = await backend.read('measure the journal', (db) =>

@@ -1,16 +1,25 @@
 /** What pages and health checks ask: lists and counts. Changes nothing. */
 import { type SqlBool, sql } from 'kysely';
 import type { Store } from '../ports/store.js';
-import type { Backend } from './backend.js';
+import type { ReadingBackend } from './backend.js';
 import { inState, SLOT, toActorRow } from './rows.js';
 
-type LookingMethods = 'list' | 'foremost' | 'known' | 'slotsSetAside' | 'newerThan' | 'counts';
+type LookingMethods = 'read' | 'list' | 'foremost' | 'known' | 'slotsSetAside' | 'newerThan' | 'counts';
 
-export function lookingQueries(backend: Backend): Pick<Store, LookingMethods> {
+export function lookingQueries(backend: ReadingBackend): Pick<Store, LookingMethods> {
   return {
-    list: ({ machine, state, search, limit, after }) =>
+    async read(id) {
+      const row = await backend.read(`read ${id}`, (db) =>
+        db.selectFrom('actors').selectAll().where('id', '=', id).executeTakeFirst(),
+      );
+      return row ? toActorRow(row) : null;
+    },
+
+    list: ({ machine, state, search, limit, after, order }) =>
       backend.read('list actors', async (db) => {
-        let query = db.selectFrom('actors').selectAll().orderBy('id').limit(limit);
+        let query = db.selectFrom('actors').selectAll().limit(limit);
+        if (order === 'news') query = query.orderBy('updated_at', 'desc');
+        query = query.orderBy('id');
         if (machine !== undefined) query = query.where('machine', '=', machine);
         if (state !== undefined) query = query.where(inState(state));
         if (search !== undefined)

@@ -5,7 +5,7 @@
  * The caller holds the dialect's lock, so processes that start together run
  * each migration once.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { RefusedError } from '../errors.js';
 import type { Db } from './schema.js';
 
@@ -25,16 +25,8 @@ export async function migrate(db: Db, dialect: Dialect): Promise<void> {
     db,
     `create table if not exists ${words.at}migrations (version integer primary key, name text not null)${words.strict}`,
   );
-  const newest = await db
-    .selectFrom('migrations')
-    .select((eb) => eb.fn.max('version').as('version'))
-    .executeTakeFirst();
-  const present = newest?.version ?? 0;
-  if (present > MIGRATIONS.length)
-    throw new RefusedError(
-      `the database is at schema version ${present}, this program knows up to ${MIGRATIONS.length}: run the newer version again, or point DATABASE_URL at another database`,
-      { setting: 'DATABASE_URL' },
-    );
+  const present = await newestVersion(db);
+  if (present > MIGRATIONS.length) throw newerSchema(present);
   for (const [index, migration] of MIGRATIONS.entries()) {
     const version = index + 1;
     if (version <= present) continue;
@@ -42,6 +34,40 @@ export async function migrate(db: Db, dialect: Dialect): Promise<void> {
     await db.insertInto('migrations').values({ version, name: migration.name }).execute();
   }
 }
+
+/**
+ * Whether the schema is exactly this program's; changes nothing.
+ * Throws RefusedError when it is older, newer or not there at all.
+ */
+export async function checkSchema(db: Db, dialect: Dialect): Promise<void> {
+  const { rows } = await WORDS[dialect].ourTables.execute(db);
+  const present = rows.length < OUR_TABLES.length ? null : await newestVersion(db);
+  if (present === MIGRATIONS.length) return;
+  if (present === null || present === 0)
+    throw new RefusedError(
+      'nothing of this program is in the database: it is made by the first start; point DATABASE_URL at the one that your orchestrator uses',
+      { setting: 'DATABASE_URL' },
+    );
+  if (present > MIGRATIONS.length) throw newerSchema(present);
+  throw new RefusedError(
+    `the database is at schema version ${present} and this program reads ${MIGRATIONS.length}: start this version of the orchestrator once, which brings it up to date, or look with the version that serves from it`,
+    { setting: 'DATABASE_URL' },
+  );
+}
+
+async function newestVersion(db: Db): Promise<number> {
+  const newest = await db
+    .selectFrom('migrations')
+    .select((eb) => eb.fn.max('version').as('version'))
+    .executeTakeFirst();
+  return newest?.version ?? 0;
+}
+
+const newerSchema = (present: number) =>
+  new RefusedError(
+    `the database is at schema version ${present}, this program knows up to ${MIGRATIONS.length}: run the newer version again, or point DATABASE_URL at another database`,
+    { setting: 'DATABASE_URL' },
+  );
 
 async function run(db: Db, statement: string): Promise<void> {
   await sql.raw(statement).execute(db);
@@ -55,7 +81,12 @@ interface Words {
   readonly big: string;
   readonly serial: string;
   readonly strict: string;
+  /** Those of `OUR_TABLES` that are there. */
+  readonly ourTables: RawBuilder<unknown>;
 }
+
+/** By these a database of this program is told from another's. */
+const OUR_TABLES = ['migrations', 'actors', 'journal'];
 
 const WORDS: Record<Dialect, Words> = {
   sqlite: {
@@ -65,6 +96,7 @@ const WORDS: Record<Dialect, Words> = {
     // autoincrement: a number is never used twice, even after the newest rows are deleted.
     serial: 'integer primary key autoincrement',
     strict: ' strict',
+    ourTables: sql`select name from sqlite_master where type = 'table' and name in (${sql.join(OUR_TABLES)})`,
   },
   postgres: {
     at: `${POSTGRES_SCHEMA}.`,
@@ -72,6 +104,7 @@ const WORDS: Record<Dialect, Words> = {
     big: 'bigint',
     serial: 'bigint generated always as identity primary key',
     strict: '',
+    ourTables: sql`select table_name from information_schema.tables where table_schema = ${POSTGRES_SCHEMA} and table_name in (${sql.join(OUR_TABLES)})`,
   },
 };
 

@@ -6,13 +6,13 @@
  */
 import type { Pool } from 'pg';
 import { RefusedError } from '../errors.js';
-import type { Store } from '../ports/store.js';
+import type { Store, StoreReader } from '../ports/store.js';
 import { actorQueries } from './actors.js';
 import type { Backend } from './backend.js';
 import { dispatchQueries } from './dispatch.js';
-import { journalQueries } from './journal.js';
+import { journalQueries, journalReading } from './journal.js';
 import { lookingQueries } from './looking.js';
-import { openPostgres } from './postgres.js';
+import { openPostgres, openPostgresReader } from './postgres.js';
 import { secretQueries } from './secrets.js';
 import { settingQueries } from './settings.js';
 
@@ -34,12 +34,32 @@ export async function openStore(databaseUrl: string, options: StoreOptions = {})
   return storeOver(await openBackend(databaseUrl, options));
 }
 
+/**
+ * Connects to look: neither makes nor migrates nor writes anything.
+ * Throws as `openStore`, and RefusedError when the database is not there or its schema is not this program's.
+ */
+export async function openReader(databaseUrl: string): Promise<StoreReader> {
+  const backend =
+    dialectOf(databaseUrl) === 'sqlite'
+      ? await (await importSqlite()).openSqliteReader(databaseUrl)
+      : await openPostgresReader(databaseUrl);
+  return {
+    dialect: backend.dialect,
+    ...lookingQueries(backend),
+    ...journalReading(backend),
+    close: () => backend.close(),
+  };
+}
+
 async function openBackend(url: string, options: StoreOptions): Promise<Backend> {
-  if (url.startsWith('file:')) {
-    const { openSqlite } = await importSqlite();
-    return openSqlite(url);
-  }
-  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return openPostgres(url, options);
+  if (dialectOf(url) === 'postgres') return openPostgres(url, options);
+  const { openSqlite } = await importSqlite();
+  return openSqlite(url);
+}
+
+function dialectOf(url: string): Store['dialect'] {
+  if (url.startsWith('file:')) return 'sqlite';
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return 'postgres';
   throw new RefusedError(
     'DATABASE_URL should be file:<path> for SQLite, or postgres://<user>:<password>@<host>/<database> for PostgreSQL',
     { setting: 'DATABASE_URL' },

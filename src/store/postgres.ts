@@ -7,10 +7,10 @@
  */
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import pg from 'pg';
-import type { Backend } from './backend.js';
+import type { Backend, ReadingBackend } from './backend.js';
 import { ConnectFailure, isConnectionLost } from './failure.js';
 import { Gate } from './gate.js';
-import { migrate, POSTGRES_SCHEMA } from './migrations.js';
+import { checkSchema, migrate, POSTGRES_SCHEMA } from './migrations.js';
 import { driverUrl } from './postgres-url.js';
 import type { Db, Tables } from './schema.js';
 
@@ -44,6 +44,18 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
   return backend;
 }
 
+/** Connects; every transaction is a read-only one. Throws as `openPostgres`, and RefusedError for another schema. */
+export async function openPostgresReader(url: string): Promise<ReadingBackend> {
+  const backend = new PostgresBackend(url, { maxConnections: 2 }, true);
+  try {
+    await backend.read('open the database', (db) => checkSchema(db, 'postgres'));
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+  return backend;
+}
+
 class PostgresBackend implements Backend {
   readonly dialect = 'postgres';
   readonly now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
@@ -55,8 +67,14 @@ class PostgresBackend implements Backend {
   readonly #root: Kysely<Tables>;
   readonly #db: Kysely<Tables>;
   readonly #gate = new Gate();
+  readonly #readOnly: boolean;
 
-  constructor(url: string, { maxConnections = MOST_CONNECTIONS, idleTimeoutMs, onPool }: PostgresOptions) {
+  constructor(
+    url: string,
+    { maxConnections = MOST_CONNECTIONS, idleTimeoutMs, onPool }: PostgresOptions,
+    readOnly = false,
+  ) {
+    this.#readOnly = readOnly;
     const pool = new pg.Pool({
       connectionString: driverUrl(url),
       max: maxConnections,
@@ -73,6 +91,7 @@ class PostgresBackend implements Backend {
   }
 
   read<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
+    if (this.#readOnly) return this.transact(label, query);
     return this.#gate.pass(label, () => query(this.#db));
   }
 
@@ -88,9 +107,10 @@ class PostgresBackend implements Backend {
   }
 
   transact<T>(label: string, query: (db: Db) => Promise<T>): Promise<T> {
-    return this.#gate.pass(label, () =>
-      this.#db.transaction().setIsolationLevel('read committed').execute(query),
-    );
+    return this.#gate.pass(label, () => {
+      const transaction = this.#db.transaction().setIsolationLevel('read committed');
+      return (this.#readOnly ? transaction.setAccessMode('read only') : transaction).execute(query);
+    });
   }
 
   async lockActor(db: Db, id: string): Promise<void> {

@@ -3,12 +3,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
-import type { StartOptions } from '../../src/cli/start.js';
+import type { StartOptions } from '../../src/cli/start-options.js';
 
 /** Parses a command line as `npm start` would give it. */
 async function run(...args: string[]) {
   const asked: StartOptions[] = [];
   const exitCodes: number[] = [];
+  const looked: unknown[][] = [];
+  const look =
+    (name: string) =>
+    async (...asked: unknown[]) => {
+      looked.push([name, ...asked]);
+      return 7;
+    };
   const commands = {
     start: async (options: StartOptions) => {
       asked.push(options);
@@ -16,6 +23,10 @@ async function run(...args: string[]) {
     },
     serve: async () => 7,
     preview: async () => 7,
+    sessions: look('sessions'),
+    session: look('session'),
+    watch: look('watch'),
+    diagram: look('diagram'),
   };
   const program = createProgram('1.2.3', commands, (code) => exitCodes.push(code));
   let said = '';
@@ -25,7 +36,7 @@ async function run(...args: string[]) {
     () => null,
     (reason) => reason as { exitCode: number },
   );
-  return { asked, exitCodes, said, error };
+  return { asked, looked, exitCodes, said, error };
 }
 
 describe('start', () => {
@@ -79,6 +90,48 @@ describe('start', () => {
     expect(error?.exitCode).toBeGreaterThan(0);
     expect(asked).toEqual([]);
   });
+});
+
+describe('the commands that look', () => {
+  it('sessions without options -> the latest fifty of the settings’ database', async () => {
+    const { looked, exitCodes } = await run('sessions');
+    expect(looked).toEqual([['sessions', { limit: 50, json: false }]]);
+    expect(exitCodes).toEqual([7]);
+  });
+
+  it('every option -> as it was said', async () => {
+    const where = ['--database', 'file:a.db', '--json', '--world', 'http://127.0.0.1:4000/'];
+    const asked = { database: 'file:a.db', json: true, world: 'http://127.0.0.1:4000' };
+    const chosen = ['--state', 'serving', '--search', 'abc', '--limit', '3'];
+    const { looked } = await run('sessions', ...chosen, ...where);
+    expect(looked).toEqual([['sessions', { ...asked, state: 'serving', search: 'abc', limit: 3 }]]);
+    expect((await run('session', 'devin-1', ...where)).looked).toEqual([['session', 'devin-1', asked]]);
+    expect((await run('diagram', 'devin-1', ...where)).looked).toEqual([['diagram', 'devin-1', asked]]);
+    expect((await run('watch', ...where)).looked).toEqual([['watch', asked]]);
+  });
+
+  it.each([
+    ['sessions --limit 0', 'whole number from 1 to 10000'],
+    ['session', 'missing required argument'],
+    ['diagram', 'missing required argument'],
+    ['watch --world https://example.com', 'on this machine'],
+    ['watch --database postgres://me:hunter2@127.0.0.1/x', 'belongs in DATABASE_URL'],
+  ])('%s -> refused, saying %j; nothing is looked at', async (line, says) => {
+    const { looked, said, error } = await run(...line.split(' '));
+    expect(said).toContain(says);
+    expect(said).not.toContain('hunter2');
+    expect(error?.exitCode).toBeGreaterThan(0);
+    expect(looked).toEqual([]);
+  });
+
+  it.each(['sessions', 'session', 'watch', 'diagram'])(
+    '%s --help -> which database, and an example',
+    async (name) => {
+      const { said } = await run(name, '--help');
+      for (const word of ['--database', '--world', '--json', 'DATABASE_URL']) expect(said).toContain(word);
+      expect(said).toContain(`Example:\n  npm run outposts -- ${name}`);
+    },
+  );
 });
 
 describe('the executable', () => {
