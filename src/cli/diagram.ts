@@ -28,8 +28,8 @@ export function runDiagram(id: string, options: LookOptions): Promise<number> {
       look.printJson({ at, session, ...drawn, path });
       return 0;
     }
-    const { isTTY, columns = COLUMNS } = process.stdout;
-    const width = isTTY ? columns : COLUMNS;
+    const { isTTY, columns } = process.stdout;
+    const width = (isTTY && columns) || COLUMNS;
     const since = durationInWords(at - session.stateSince);
     const head = [session.id, `${stateInWords(session.state)} for ${since}, episode ${session.episode}`];
     const waits = details.waiting === null ? [] : [details.waiting.clauses.join('; ')];

@@ -44,7 +44,7 @@ async function show(look: Look, { state, search, limit, json }: SessionsOptions)
   }
   const table =
     rows.length === 0 ? ['no session matches'] : columns([HEAD, ...rows.map((row) => cells(row, kind, now))]);
-  const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  const width = (process.stdout.isTTY && process.stdout.columns) || Number.POSITIVE_INFINITY;
   for (const line of table) look.print(cut(line, width));
   if (hasMore) look.print(`and more: --limit shows them, --state and --search choose`);
   look.print(`\n${countsInWords(counts)}`);

@@ -9,6 +9,7 @@ import { actorContract } from './contract-actors.js';
 import { dispatchContract } from './contract-dispatch.js';
 import { lookingContract } from './contract-looking.js';
 import { openingContract } from './contract-opening.js';
+import { readerContract } from './contract-reader.js';
 import { restContract } from './contract-rest.js';
 import { secretsContract } from './contract-secrets.js';
 import type { MakeDatabase } from './fixtures.js';
@@ -19,5 +20,6 @@ export function storeContract(makeDatabase: MakeDatabase): void {
   describe('putting an actor down', () => restContract(makeDatabase));
   describe('dispatch', () => dispatchContract(makeDatabase));
   describe('looking', () => lookingContract(makeDatabase));
+  describe('reading only', () => readerContract(makeDatabase));
   describe('sealed secrets', () => secretsContract(makeDatabase));
 }
