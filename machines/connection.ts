@@ -37,7 +37,7 @@ const clearing = {
   },
 } as const;
 const standing = {
-  description: 'Waits for somebody to begin anew. A project’s record ends after a day.',
+  description: 'Waits for somebody to begin anew. A project’s record ends after an hour.',
   tags: ['atRest'],
   after: { endsAt: '#connection.ended' },
 } as const;
@@ -60,7 +60,7 @@ export function createConnectionMachine(now: () => number = () => 0) {
     states: {
       idle: {
         description:
-          'Nothing is connected, and nobody is about to. A project’s record that nobody begins ends after a day.',
+          'Nothing is connected, and nobody is about to. A project’s record that nobody begins ends after an hour.',
         tags: ['atRest'],
         on: { 'authorization.requested': { target: 'authorizing', actions: 'beginAttempt' } },
         after: { endsAt: 'ended' },

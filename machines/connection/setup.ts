@@ -15,8 +15,8 @@ import type { AuthorizationDenied, AuthorizationRequested, ConnectionEvent } fro
 
 export type ConnectionTag = 'atRest';
 
-/** A project's record is kept for this long once nothing happens to it any more. */
-const KEEP_MS = 86_400_000;
+/** A project's record is kept for this long once nothing happens to it any more: its browser is known no longer. */
+const KEEP_MS = 3_600_000;
 const LONGEST_PROBLEM = 300;
 
 interface Other {

@@ -14,9 +14,9 @@ const REFRESH_MS = 5_000;
 
 export async function servePage(
   orchestrator: Orchestrator,
-  options: { port: number; control: SessionControl | null },
+  options: { port: number; control: SessionControl | null; log(line: string): void },
 ): Promise<Listening> {
-  const { control } = options;
+  const { control, log } = options;
   const hosts: string[] = [];
   const app = createDashboard({
     view: () => orchestrator.view(),
@@ -26,6 +26,7 @@ export async function servePage(
     admission: localAdmission(randomBytes(24).toString('base64url'), hosts),
     title: control === null ? 'Devin Outposts' : 'Devin Outposts, embedded world',
     world: control === null ? 'local' : 'embedded',
+    log,
   });
   const listening = await listen(app.fetch, options.port);
   hosts.push(...['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${listening.port}`));

@@ -70,15 +70,19 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   try {
     // Before anybody can ring: a ring wakes a run of this engine.
     engine = await startEngine(databaseUrl);
-    const { publicUrl, operators } = host.config.config;
+    const { publicUrl, operators, connect } = host.config.config;
     const signIn = operators.operatorSecret !== null || operators.viewerSecret !== null;
-    const isPublic = !signIn && (publicUrl?.startsWith('https:') ?? false);
+    // Whatever is passed on to here may be anybody's, and need not say so.
+    const isPublic = !signIn && [publicUrl, connect.callbackUrl].some((url) => url?.startsWith('https:'));
     const apps = { deployment: host, runs };
     listening.push(await listen(createControlApp({ ...apps, page: !isPublic }).fetch, options.port ?? port));
     // What a proxy passes on must not be the page: nobody can tell then who asks for it.
     if (isPublic)
       listening.push(await listen(createControlApp({ ...apps, page: true }).fetch, options.pagePort ?? 0));
-    if (isPublic) terminal.log(`doorbell: ${listening[0]?.url}, to be passed on from ${publicUrl}`);
+    if (isPublic)
+      terminal.log(
+        `doorbell: ${listening[0]?.url}, to be passed on from ${publicUrl ?? connect.callbackUrl}`,
+      );
     terminal.log(`page: ${listening.at(-1)?.url}`);
     running.push(keepPassing(host, runs, terminal));
     await asked;

@@ -65,6 +65,7 @@ async function serve(options: StartOptions, around: Surroundings, terminal: Term
     page = await servePage(orchestrator, {
       port: options.port ?? config.port,
       control: world?.control ?? null,
+      log: (line) => terminal.log(line),
     });
     await orchestrator.start();
     terminal.log(`page: ${page.url}`);

@@ -93,7 +93,7 @@ function missingDevin({ values, unread }: Values, mode: Mode): Problem[] {
         problem: `should be true for a deployment to use DEVIN_OUTPOSTS_TOKEN and DEVIN_OUTPOST_ID. ${ADD}`,
       },
     ];
-  const problem = `is missing: with it an administrator connects Devin in the browser. Use 32 or more random characters. ${ADD}`;
+  const problem = `is missing: with it an administrator connects Devin in the browser. Use 32 or more random characters. Or give it a token: DEVIN_OUTPOSTS_TOKEN, DEVIN_OUTPOST_ID, and DEVIN_CREDENTIALS_FROM_ENV=true. ${ADD}`;
   return [{ variable: 'DEVIN_CONNECTION_SECRET', problem }];
 }
 

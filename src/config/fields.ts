@@ -148,7 +148,9 @@ function hostList() {
   const should = 'should be hosts such as devin.example.com or 127.0.0.1:8080, with commas between';
   return z.string().transform((text, context) => {
     const hosts = text.split(',').map((host) => host.trim().toLowerCase());
-    if (hosts.every((host) => /^([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/.test(host))) return hosts;
+    if (hosts.every((host) => /^([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/.test(host)))
+      // As the URL parser writes it: the port of https goes without saying.
+      return hosts.map((host) => host.replace(/:443$/, ''));
     context.addIssue({ code: 'custom', message: should });
     return z.NEVER;
   });

@@ -9,13 +9,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Project } from '../../machines/connection/context.js';
 import type { ConnectionEvent } from '../../machines/connection/events.js';
-import { type Partner, secretsOf } from '../ports/connect.js';
+import { TransientError } from '../errors.js';
+import {
+  CREDENTIALS,
+  type Credentials,
+  credentialsSchema,
+  type Partner,
+  secretsOf,
+} from '../ports/connect.js';
 import type { Connector } from '../ports/connector.js';
 import { type ActorRow, CONNECTION_IDS } from '../ports/store.js';
 import type { Vault } from '../ports/vault.js';
 import { begin as beginActor, toSaved } from '../runtime/saved.js';
-import { type DrivingDeps, driveOne } from './driving.js';
-import { attemptView, isAtWork, ownView, type Seen, seenIn, WAITING } from './views.js';
+import { type DrivingDeps, driveOne, OWN } from './driving.js';
+import { attemptView, isAtWork, ownView, RETRYABLE, type Seen, seenIn, WAITING } from './views.js';
 
 export interface ConnectorDeps extends DrivingDeps {
   readonly vault: Vault;
@@ -32,12 +39,11 @@ const AUTHORIZE_MS = 10 * 60_000;
 const RETRY_MS = 60 * 60_000;
 /** The attempt's secrets outlive its deadline a little: an exchange may be under way. */
 const MARGIN_MS = 5 * 60_000;
-/** A project's record that nobody begins, and where its browser goes, are kept for this long. */
-const KEEP_MS = 24 * 60 * 60_000;
+/** A project's record that nobody begins, and where its browser goes, are kept for as long as its browser is known. */
+const KEEP_MS = RETRY_MS;
 /** Another driver is waited for like this, by the wall: it may be about to take the news along. */
 const BUSY = { tries: 20, pauseMs: 100 };
 
-const OWN = `${CONNECTION_IDS}own`;
 const OWN_ATTEMPT = 'own-';
 const actorOf = (attemptId: string) =>
   attemptId.startsWith(OWN_ATTEMPT) ? OWN : `${CONNECTION_IDS}${attemptId}`;
@@ -49,7 +55,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
       await enroll(OWN, null);
       // Out of quarantine, when it is there: beginning anew is the operator's wish to try it once more.
       await store.readmit(OWN);
-      const before = await moveOn(OWN);
+      const before = (await moveOn(OWN)) ?? (await enrollAnew());
       if (before === null || isAtWork(before.row.state)) return { kind: 'busy' };
       const attemptId = `${OWN_ATTEMPT}${randomBytes(16).toString('hex')}`;
       const challenge = await keepVerifier(attemptId);
@@ -93,12 +99,12 @@ export function createConnector(deps: ConnectorDeps): Connector {
         error === 'access_denied'
           ? 'the connection was declined at Devin: it takes an administrator who may change enterprise settings and manage service users'
           : 'Devin ended the connection with an error: start again';
-      if ((await readAttempt(attemptId)) !== null)
+      if ((await readAttempt(attemptId))?.row.state === WAITING)
         await tell(actorOf(attemptId), { type: 'authorization.denied', attemptId, problem });
     },
 
     async retry(attemptId) {
-      if ((await readAttempt(attemptId)) !== null)
+      if ((await readAttempt(attemptId))?.row.state === RETRYABLE)
         await tell(actorOf(attemptId), { type: 'retry.requested', attemptId });
     },
 
@@ -116,12 +122,21 @@ export function createConnector(deps: ConnectorDeps): Connector {
 
     async own() {
       await moveOn(OWN);
-      const [row, { slots }] = await Promise.all([store.read(OWN), store.counts(deps.sessions)]);
-      return ownView(kind, row, slots, deps.environment);
+      const [row, { slots }, kept] = await Promise.all([
+        store.read(OWN),
+        store.counts(deps.sessions),
+        credentials(),
+      ]);
+      return ownView(kind, row, slots, kept, deps.environment);
     },
 
     async disconnect() {
       if ((await read(OWN)) !== null) await tell(OWN, { type: 'disconnect.requested' });
+      const after = await read(OWN);
+      if (after !== null && isAtWork(after.row.state)) return;
+      // Whatever the record says, or whether it reads at all: the token is what connects.
+      await vault.drop(CREDENTIALS);
+      deps.onChange();
     },
   };
 
@@ -148,8 +163,26 @@ export function createConnector(deps: ConnectorDeps): Connector {
     await store.enroll(id, first, null, clock.now());
   }
 
+  /** A record that does not read holds nothing that sessions are served with: another may take its place. */
+  async function enrollAnew(): Promise<Seen | null> {
+    const row = await store.read(OWN);
+    if (row !== null) await store.remove(OWN, row.rev);
+    await enroll(OWN, null);
+    return read(OWN);
+  }
+
+  async function credentials(): Promise<Credentials | 'unreadable' | null> {
+    try {
+      const kept = await vault.open(CREDENTIALS);
+      return kept === null ? null : credentialsSchema.parse(JSON.parse(kept));
+    } catch (error) {
+      if (error instanceof TransientError) throw error;
+      return 'unreadable';
+    }
+  }
+
   async function tell(id: string, event: ConnectionEvent): Promise<void> {
-    await store.post(id, JSON.stringify(event));
+    await store.post(id, JSON.stringify(event), { once: true });
     for (let tries = 1; tries <= BUSY.tries; tries++) {
       const { kind } = await driveOne(deps, id);
       if (kind !== 'busy' && kind !== 'stale') return;

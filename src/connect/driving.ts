@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
-import type { Store } from '../ports/store.js';
+import { CONNECTION_IDS, type Store } from '../ports/store.js';
 import type { Vault } from '../ports/vault.js';
 import type { ActorKind } from '../runtime/actor.js';
 import { type DriveAnswer, drive } from '../runtime/drive.js';
@@ -22,7 +22,10 @@ export interface DrivingDeps {
 /** No effect is begun later, by the wall; the last one may take twenty seconds. */
 const BUDGET_MS = 5_000;
 /** Rows of one call; the next one takes the others. */
-const MOST = 50;
+const MOST = 200;
+
+/** The actor of this deployment's own connection. */
+export const OWN = `${CONNECTION_IDS}own`;
 
 export function driveOne(
   { store, kind, clock, log, onChange }: DrivingDeps,
@@ -42,12 +45,13 @@ export function driveOne(
 export async function driveConnections(deps: DrivingDeps & { readonly vault: Vault }): Promise<void> {
   const { store, vault, kind, clock, log } = deps;
   const endAt = performance.now() + BUDGET_MS;
-  for (const id of await store.due(kind.name, clock.now(), MOST)) {
+  const due = await store.due(kind.name, clock.now(), MOST);
+  // Anybody may begin to set a project up: that must not keep the deployment's own waiting.
+  for (const id of [...due].sort((a, b) => Number(b === OWN) - Number(a === OWN))) {
     const leftMs = endAt - performance.now();
     if (leftMs <= 0) break;
     await driveOne(deps, id, leftMs).catch((error) => log(`${id}: ${messageOf(error)}`));
   }
-  for (const { id, rev } of await store.list({ machine: kind.name, state: 'ended', limit: MOST }))
-    await store.remove(id, rev);
+  await store.removeAll(kind.name, 'ended');
   await vault.dropExpired();
 }

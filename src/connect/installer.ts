@@ -56,8 +56,10 @@ export function createInstaller(options: InstallerOptions): Installer {
       const url = projectUrl(`/v9/projects/${encodeURIComponent(projectId)}`, access);
       const question = { label: 'read the project', method: 'GET', url, token: access.token } as const;
       const { status, json } = await ask(question, signal);
-      const read = status === 200 ? projectSchema.safeParse(json).data : undefined;
-      return read?.id === projectId ? read.name : null;
+      if (status >= 400) return null;
+      if (status !== 200) throw new ContractError(`${question.label}: answered ${status}`);
+      const { id, name } = expecting(question.label, projectSchema, json);
+      return id === projectId ? name : null;
     },
 
     async write(projectId, access, { key, value }, signal) {

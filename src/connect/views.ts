@@ -1,5 +1,6 @@
 /** What pages show of a connection's saved actor. Reads nothing, and knows no secret. */
 import type { ConnectionContext } from '../../machines/connection/context.js';
+import type { Credentials } from '../ports/connect.js';
 import type { AttemptView, ConnectionView } from '../ports/connector.js';
 import type { ActorRow } from '../ports/store.js';
 import type { ActorKind } from '../runtime/actor.js';
@@ -11,6 +12,7 @@ export interface Seen {
 }
 
 export const WAITING = 'authorizing.waiting';
+export const RETRYABLE = 'failed.open';
 
 /** Null: there is no record, or it does not read. */
 export function seenIn(kind: ActorKind, row: ActorRow | null): Seen | null {
@@ -37,7 +39,7 @@ export function attemptView(attemptId: string, seen: Seen | null, hasCode: boole
     kind,
     state: row.state,
     problem,
-    retryable: row.state === 'failed.open' && granted !== null,
+    retryable: row.state === RETRYABLE && granted !== null,
     expiresAt: kind === 'waiting' ? context.authorizeBy : null,
     project: project && {
       projectId: project.projectId,
@@ -63,24 +65,32 @@ export function ownView(
   kind: ActorKind,
   row: ActorRow | null,
   sessions: number,
+  /** What is in the vault, which is what connects, whatever the record says. */
+  kept: Credentials | 'unreadable' | null,
   environment: { readonly outpostId: string; readonly apiHost: string } | null,
 ): ConnectionView {
   const seen = seenIn(kind, row);
   const current = seen?.context.current ?? null;
   const state = row?.state ?? 'idle';
+  const browser = kept === null || kept === 'unreadable' ? null : kept;
+  const problem = seen !== null ? seen.context.problem : row !== null ? whyUnread(row) : null;
   return {
     state,
-    source: current !== null ? 'browser' : environment !== null ? 'environment' : 'none',
-    outpostId: current?.outpostId ?? environment?.outpostId ?? null,
-    apiHost: current?.apiHost ?? environment?.apiHost ?? null,
-    since: current?.since ?? null,
-    problem: seen !== null ? seen.context.problem : row !== null ? whyUnread(row) : null,
+    source: kept !== null ? 'browser' : environment !== null ? 'environment' : 'none',
+    outpostId: browser?.outpostId ?? (kept === null ? (environment?.outpostId ?? null) : null),
+    apiHost: browser ? new URL(browser.apiUrl).host : kept === null ? (environment?.apiHost ?? null) : null,
+    fallsBack: kept !== null && environment !== null,
+    since: kept !== null ? (current?.since ?? null) : null,
+    problem: kept === 'unreadable' ? UNREADABLE : problem,
     working: seen !== null && isAtWork(state),
     sessions,
   };
 }
 
+const UNREADABLE =
+  'the token that is kept does not open: DEVIN_CONNECTION_SECRET was changed. Set DEVIN_CONNECTION_SECRET_PREVIOUS to the one before, or connect again';
+
 const whyUnread = ({ quarantine }: ActorRow): string =>
   quarantine === null
-    ? 'its record does not read: was it written by a newer version of this program? Deploy that one'
+    ? 'its record does not read, and connecting again puts another in its place: was it written by a newer version of this program?'
     : `its record was set aside, and connecting again tries it once more: ${quarantine}`;

@@ -206,6 +206,17 @@ const Wrong: FC<{ attempt: AttemptShown; problem: string | null; children?: Chil
   </>
 );
 
+/** The way to Devin's page, which opens by itself. */
+export const GoOn: FC<{ address: string }> = ({ address }) => (
+  <Card title="Connecting · Devin Outposts" refresh={{ seconds: 0, to: address }}>
+    <h1>On to Devin</h1>
+    <p class="said working">Devin’s page opens…</p>
+    <p>
+      <a href={address}>Open it now</a>, if it does not.
+    </p>
+  </Card>
+);
+
 /** Not an attempt at all: what was sent makes no sense, or was not begun in this browser; or it has to wait. */
 export const NoAttempt: FC<{ problem: string; what: string; passes: boolean }> = ({
   problem,

@@ -18,6 +18,8 @@ export interface ConnectionShown {
   readonly source: 'browser' | 'environment' | 'none';
   readonly outpostId: string | null;
   readonly apiHost: string | null;
+  /** Whether the settings' token would be used if this one were forgotten. */
+  readonly fallsBack: boolean;
   /** Milliseconds since the epoch. */
   readonly since: number | null;
   readonly problem: string | null;
@@ -148,10 +150,16 @@ const Disconnect: FC<{ visitor: Visitor; connection: ConnectionShown }> = ({ vis
   <>
     <h2>Disconnect</h2>
     <p>
-      Forgets the token. Nothing new is claimed
-      {connection.sessions > 0 &&
-        `, and what runs now (${sandboxes(connection.sessions)}) is left alone until somebody connects again, or its time is over`}
-      . The service user stays in Devin until it is deleted there.
+      Forgets the token.{' '}
+      {connection.fallsBack ? (
+        <>
+          From then on the one in the settings is used: to serve nothing any more, take{' '}
+          <code>DEVIN_OUTPOSTS_TOKEN</code> out of them too, and redeploy.{' '}
+        </>
+      ) : (
+        `Nothing new is claimed${connection.sessions > 0 ? `, and what runs now (${sandboxes(connection.sessions)}) is left alone until somebody connects again, or its time is over` : ''}. `
+      )}
+      The service user stays in Devin until it is deleted there.
     </p>
     <form method="post" action="/connect/disconnect" class="stack">
       <input type="hidden" name="token" value={visitor.token} />

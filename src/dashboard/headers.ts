@@ -3,11 +3,14 @@
 export interface PageHeaderOptions {
   /** Whether browsers reach this by https; then they are told to stay with it. */
   readonly https: boolean;
-  /** Origins besides our own to which a form may lead on. */
-  readonly formAction?: readonly string[];
+  /** For an address that holds something that nobody else is to be told; its page may have no forms. */
+  readonly unreferred?: boolean;
 }
 
-export function pageHeaders({ https, formAction = [] }: PageHeaderOptions): Readonly<Record<string, string>> {
+export function pageHeaders({
+  https,
+  unreferred = false,
+}: PageHeaderOptions): Readonly<Record<string, string>> {
   return {
     'Content-Security-Policy': [
       "default-src 'none'",
@@ -15,7 +18,7 @@ export function pageHeaders({ https, formAction = [] }: PageHeaderOptions): Read
       "style-src 'self'",
       "connect-src 'self'",
       "img-src 'self'",
-      ['form-action', "'self'", ...formAction].join(' '),
+      "form-action 'self'",
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),
@@ -23,7 +26,7 @@ export function pageHeaders({ https, formAction = [] }: PageHeaderOptions): Read
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
     // None would make browsers say that forms come from nowhere.
-    'Referrer-Policy': 'same-origin',
+    'Referrer-Policy': unreferred ? 'no-referrer' : 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',

@@ -27,6 +27,7 @@ export interface DashboardDeps {
   readonly admission: Admission;
   readonly title: string;
   readonly world: PageProps['world'];
+  log(line: string): void;
 }
 
 const actionName = z.enum(ACTION_NAMES);
@@ -46,7 +47,10 @@ export function createDashboard(deps: DashboardDeps): Hono {
     return { token: visitor.token, visitor, available };
   };
 
-  app.onError((error, c) => c.text(`${messageOf(error)}\n`, 500));
+  app.onError((error, c) => {
+    deps.log(`${c.req.method} ${new URL(c.req.url).pathname}: ${messageOf(error)}`);
+    return c.text('Something is wrong here; the log says what.\n', 500);
+  });
   app.notFound((c) => c.text('There is no such page.\n', 404));
   app.use(admission.gate);
 

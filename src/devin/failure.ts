@@ -25,7 +25,10 @@ export function failureOf(
   }
   switch (status) {
     case 401:
-      return refused('DEVIN_OUTPOSTS_TOKEN', 'DEVIN_OUTPOSTS_TOKEN was rejected');
+      return refused(
+        'DEVIN_OUTPOSTS_TOKEN',
+        'DEVIN_OUTPOSTS_TOKEN was rejected (or, where Devin was connected in the browser, that token: connect again)',
+      );
     case 403:
       return refused(
         'DEVIN_OUTPOSTS_TOKEN',

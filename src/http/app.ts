@@ -19,6 +19,7 @@ import { connectRoutes } from './connect.js';
 import { doorbellRoute } from './doorbell.js';
 import { createHealth, type DeploymentHealth } from './health.js';
 import { localPage } from './local-page.js';
+import { networkOf } from './network.js';
 import { createPage } from './page.js';
 import { createPeople } from './people.js';
 import { noSignInRoutes, signInRoutes } from './sign-in.js';
@@ -77,10 +78,13 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
   });
   const people = createPeople({ operators, secure });
 
+  const callbackPath = connect.callbackUrl === null ? CALLBACK_PATH : new URL(connect.callbackUrl).pathname;
   const ours = headed(pageHeaders({ https: secure }));
-  // A browser follows the form's answer to Devin only if the page says that it may.
-  const onToDevin = headed(pageHeaders({ https: secure, formAction: [new URL(connect.connectUrl).origin] }));
-  app.use('*', (c, next) => (c.req.path.startsWith('/connect') ? onToDevin : ours)(c, next));
+  // Their addresses hold codes.
+  const callback = headed(pageHeaders({ https: secure, unreferred: true }));
+  app.use('*', (c, next) =>
+    ([callbackPath, INTEGRATION_PATH].includes(c.req.path) ? callback : ours)(c, next),
+  );
 
   app.route('/', assetRoutes());
   app.route(
@@ -91,7 +95,7 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
       connector: async () => (await deployment.connections())?.connector ?? null,
       missing: missingToConnect(config),
       callbackUrl: connect.callbackUrl,
-      callbackPath: connect.callbackUrl === null ? CALLBACK_PATH : new URL(connect.callbackUrl).pathname,
+      callbackPath,
       integrationPath: connect.integration === null ? null : INTEGRATION_PATH,
       clientOf: (c) => clientOf(c, deployment),
       log: deployment.log,
@@ -101,7 +105,7 @@ function mountPages(app: Hono, around: Surroundings, config: Config, local: bool
     mountUnsigned(app, around, local);
     return;
   }
-  const patience = createPatience(async () => (await deployment.base()).store);
+  const patience = createPatience({ store: async () => (await deployment.base()).store, keys });
   app.route('/', signInRoutes({ people, operators, patience, clientOf: (c) => clientOf(c, deployment) }));
   app.get('/', people.admission.gate, async (c, next) => {
     const { account } = await deployment.base();
@@ -126,6 +130,6 @@ function missingToConnect({ connect }: Config) {
 }
 
 /** Vercel tells whose request it is, whatever the client says; elsewhere nobody can know. */
-function clientOf(c: Context, { onVercel }: Deployment): string {
-  return (onVercel && c.req.header('x-real-ip')) || 'anybody';
+function clientOf(c: Context, { onVercel }: Deployment): string | null {
+  return onVercel ? networkOf(c.req.header('x-real-ip') ?? '') : null;
 }

@@ -7,13 +7,13 @@
  */
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { Attempt, NoAttempt } from '../dashboard/attempt.js';
+import { Attempt, GoOn, NoAttempt } from '../dashboard/attempt.js';
 import { Connection, type ConnectionProps } from '../dashboard/connect.js';
 import { drawn } from '../dashboard/layout.js';
 import { messageOf, RefusedError, TransientError } from '../errors.js';
 import { createLimiter } from '../operators/limiter.js';
 import type { Connector } from '../ports/connector.js';
-import type { Browsers } from './browser.js';
+import type { Binding, Browsers } from './browser.js';
 import { isOurOwn, type People } from './people.js';
 import { CODE, ID, oneOf, parameter, vercelUrl } from './query.js';
 
@@ -28,22 +28,27 @@ export interface ConnectDeps {
   readonly callbackPath: string;
   /** Vercel's callback; null where no projects are set up. */
   readonly integrationPath: string | null;
-  /** Who asks, as far as it can be known. */
-  clientOf(c: Context): string;
+  /** Who asks; null where it cannot be known. */
+  clientOf(c: Context): string | null;
   log(line: string): void;
 }
+
+type Act = (connector: Connector, attemptId: string) => Promise<Response>;
 
 const LONGEST_FORM = 4_096;
 /** Callbacks of one attempt, or of one address. */
 const CALLBACKS = { burst: 10, perSecond: 1 / 5 };
-/** Anybody may begin to set a project up: each costs a row, and a question to Vercel. */
-const INSTALLATIONS = { burst: 60, perSecond: 1 };
+/** Looks at one attempt, and buttons pressed there: its page comes back every two seconds. */
+const LOOKS = { burst: 30, perSecond: 2 };
+/** Anybody may begin to set a project up: each costs a row, and a question to Vercel. Fewer than the cron can end. */
+const INSTALLATIONS = { burst: 30, perSecond: 1 / 2 };
 
 export function connectRoutes(deps: ConnectDeps): Hono {
   const { people, browsers, callbackUrl } = deps;
   const { admission } = people;
   const app = new Hono();
   const callbacks = createLimiter(CALLBACKS);
+  const looks = createLimiter(LOOKS);
   const installations = createLimiter(INSTALLATIONS);
   const small = bodyLimit({ maxSize: LONGEST_FORM, onError: (c) => c.text('The form is too large.\n', 413) });
 
@@ -53,7 +58,7 @@ export function connectRoutes(deps: ConnectDeps): Hono {
     const connector = await deps.connector();
     const connection = connector === null ? null : await connector.own();
     const { missing } = deps;
-    const said = c.req.query('said') === 'disconnected' ? 'Disconnected: the token is forgotten.' : null;
+    const said = c.req.query('said') === 'disconnected' ? 'Disconnected: that token is forgotten.' : null;
     const visitor = admission.visitor(c);
     return c.html(await drawn(<Connection {...{ visitor, connection, missing, callbackUrl, said }} />));
   });
@@ -73,8 +78,7 @@ export function connectRoutes(deps: ConnectDeps): Hono {
       );
     const begun = await connector.begin();
     if (begun.kind === 'busy') return c.redirect('/connect', 303);
-    await browsers.bind(c, begun.attemptId);
-    return c.redirect(begun.redirectTo, 303);
+    return onToDevin(c, begun.attemptId, begun.redirectTo);
   });
 
   app.post('/connect/disconnect', admission.gate, people.operatorsOnly, small, async (c) => {
@@ -95,7 +99,7 @@ export function connectRoutes(deps: ConnectDeps): Hono {
       (code.kind === 'given' && error.kind === 'absent') ||
       (error.kind === 'given' && code.kind === 'absent');
     if (!makesSense) return nothing(c, 400, 'Devin’s answer makes no sense as it came here.', BEGIN_AGAIN);
-    const attemptId = await browsers.attemptOf(c);
+    const attemptId = await browsers.attemptOf(c, 'attempt');
     if (attemptId === null) return notBegunHere(c);
     if (!callbacks.admits(attemptId)) return tooMany(c);
     const connector = await deps.connector();
@@ -106,35 +110,34 @@ export function connectRoutes(deps: ConnectDeps): Hono {
     return c.redirect('/connect/attempt', 303);
   });
 
-  app.get('/connect/attempt', async (c) => {
-    const attemptId = await browsers.attemptOf(c);
-    if (attemptId === null) return notBegunHere(c);
-    const connector = await deps.connector();
-    if (connector === null) return c.redirect('/connect', 303);
-    const attempt = await connector.look(attemptId);
-    return c.html(await drawn(<Attempt attempt={attempt} token={browsers.formToken(attemptId)} />));
-  });
+  for (const binding of ['attempt', 'project'] as const)
+    app.get(`/connect/${binding}`, (c) =>
+      ofThisBrowser(c, binding, async (connector, attemptId) => {
+        const attempt = await connector.look(attemptId);
+        return c.html(await drawn(<Attempt attempt={attempt} token={browsers.formToken(attemptId)} />));
+      }),
+    );
 
   app.post('/connect/continue', small, (c) =>
-    ofThisBrowser(c, async (connector, attemptId) => {
+    withToken(c, 'project', async (connector, attemptId) => {
       const address = await connector.continueProject(attemptId);
-      return c.redirect(address ?? '/connect/attempt', 303);
+      return address === null ? c.redirect('/connect/project', 303) : onToDevin(c, attemptId, address);
     }),
   );
 
   app.post('/connect/retry', small, (c) =>
-    ofThisBrowser(c, async (connector, attemptId) => {
+    withToken(c, 'attempt', async (connector, attemptId) => {
       await connector.retry(attemptId);
       return c.redirect('/connect/attempt', 303);
     }),
   );
 
-  app.get('/connect/next', async (c) => {
-    const attemptId = await browsers.attemptOf(c);
-    if (attemptId === null) return notBegunHere(c);
-    const next = vercelUrl((await (await deps.connector())?.nextOf(attemptId)) ?? '');
-    return c.redirect(next ?? '/connect/attempt', 303);
-  });
+  app.get('/connect/next', (c) =>
+    ofThisBrowser(c, 'attempt', async (connector, attemptId) => {
+      const next = vercelUrl((await connector.nextOf(attemptId)) ?? '');
+      return c.redirect(next ?? '/connect/attempt', 303);
+    }),
+  );
 
   const { integrationPath } = deps;
   if (integrationPath !== null)
@@ -155,34 +158,44 @@ export function connectRoutes(deps: ConnectDeps): Hono {
           'The integration was added without a project.',
           'It sets up a new project: begin with the Deploy Button, and add the integration when Vercel asks for it.',
         );
-      if (!callbacks.admits(deps.clientOf(c)) || !installations.admits('all')) return tooMany(c);
+      const client = deps.clientOf(c);
+      if ((client !== null && !callbacks.admits(client)) || !installations.admits('all')) return tooMany(c);
       const connector = await deps.connector();
       if (connector === null) return c.notFound();
       const teamId = team.kind === 'given' ? team.value : null;
       const installation = { code, configurationId, projectId: project.value, teamId, next };
       const { attemptId } = await connector.beginProject(installation);
-      await browsers.bind(c, attemptId);
-      return c.redirect('/connect/attempt', 303);
+      await browsers.bind(c, 'project', attemptId);
+      return c.redirect('/connect/project', 303);
     });
 
   return app;
 
-  async function ofThisBrowser(
-    c: Context,
-    act: (connector: Connector, attemptId: string) => Promise<Response>,
-  ): Promise<Response> {
-    const attemptId = await browsers.attemptOf(c);
+  async function ofThisBrowser(c: Context, binding: Binding, act: Act): Promise<Response> {
+    const attemptId = await browsers.attemptOf(c, binding);
     if (attemptId === null) return notBegunHere(c);
-    const given = (await formOf(c)).get('token') ?? '';
-    if (!isOurOwn(c) || !browsers.isFormToken(attemptId, given))
+    if (!looks.admits(attemptId)) return tooMany(c);
+    const connector = await deps.connector();
+    return connector === null ? c.redirect('/connect', 303) : act(connector, attemptId);
+  }
+
+  function withToken(c: Context, binding: Binding, act: Act): Promise<Response> {
+    return ofThisBrowser(c, binding, async (connector, attemptId) => {
+      const given = (await formOf(c)).get('token') ?? '';
+      if (isOurOwn(c) && browsers.isFormToken(attemptId, given)) return act(connector, attemptId);
       return nothing(
         c,
         403,
         'That form was not of this page.',
         'Load the page again and press the button there.',
       );
-    const connector = await deps.connector();
-    return connector === null ? c.redirect('/connect', 303) : act(connector, attemptId);
+    });
+  }
+
+  /** By a page of ours: a form's own answer may lead to no other host, nor may what Devin makes of it. */
+  async function onToDevin(c: Context, attemptId: string, address: string): Promise<Response> {
+    await browsers.bind(c, 'attempt', attemptId);
+    return c.html(await drawn(<GoOn address={address} />));
   }
 
   async function withoutToken(c: Context): Promise<Response | null> {

@@ -47,6 +47,7 @@ export function createPage({ deployment, runs, admission, world, health }: PageD
     admission,
     title: 'Devin Outposts',
     world,
+    log: deployment.log,
   });
 
   async function tell(id: string | undefined, type: string, done: string): Promise<ActionAnswer> {

@@ -16,8 +16,8 @@ export interface SignInDeps {
   readonly people: People;
   readonly operators: Operators;
   readonly patience: Patience;
-  /** Who asks, as far as it can be known: an address that the platform vouches for. */
-  clientOf(c: Context): string;
+  /** Who asks: an address that the platform vouches for; null where nobody does. */
+  clientOf(c: Context): string | null;
 }
 
 const LONGEST_FORM = 4_096;
@@ -36,14 +36,15 @@ export function signInRoutes({ people, operators, patience, clientOf }: SignInDe
     const form = new URLSearchParams(await c.req.text());
     const to = ownPath(form.get('to') ?? undefined);
     if (!isOurOwn(c)) return again(c, 'That form was not of this page. Try again here.', 403, to);
-    const waitMs = await patience.waitOf(clientOf(c));
+    const client = clientOf(c);
+    const waitMs = client === null ? 0 : await patience.waitOf(client);
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1_000);
       c.header('Retry-After', String(seconds));
       return again(c, `Too many attempts. Try again in ${seconds} seconds.`, 429, to);
     }
     const role = operators.roleOf(form.get('secret') ?? '');
-    await patience.note(role !== null);
+    if (client !== null) await patience.note(client, role !== null);
     if (role === null) return again(c, 'That is not a secret of this deployment.', 401, to);
     await people.welcome(c, role);
     return c.redirect(to, 303);

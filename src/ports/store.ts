@@ -250,10 +250,24 @@ export interface Store {
   // --- housekeeping -----------------------------------------------------------------------
   /** Deletes an actor with its news and journal, only while it is at `rev` and not leased. */
   remove(id: string, rev: number): Promise<boolean>;
+  /** Deletes all actors of a machine in one state (dotted) with their news and journals, but those that are leased. */
+  removeAll(machine: string, state: string): Promise<void>;
   /** Deletes all but the newest `keep` journal entries of each actor; answers how many went. */
   pruneJournal(keep: number): Promise<number>;
   close(): Promise<void>;
 }
+
+/** What the vault has of it. */
+export type SecretStore = Pick<
+  Store,
+  | 'sealed'
+  | 'keepSealed'
+  | 'keepSealedWith'
+  | 'keepSealedOnce'
+  | 'reseal'
+  | 'dropSealed'
+  | 'dropExpiredSealed'
+>;
 
 /** What somebody who only looks may call. */
 export type StoreReader = Pick<

@@ -22,7 +22,8 @@ type ActorMethods =
   | 'quarantine'
   | 'readmit'
   | 'freeSlot'
-  | 'remove';
+  | 'remove'
+  | 'removeAll';
 
 const FREED = { lease_owner: null, lease_until: 0 } as const;
 
@@ -235,5 +236,21 @@ export function actorQueries(backend: Backend): Pick<Store, ActorMethods> {
         await db.deleteFrom('journal').where('actor_id', '=', id).execute();
         return true;
       }),
+
+    async removeAll(machine, state) {
+      await backend.transact(`remove what is ${state}`, async (db) => {
+        const removed = await db
+          .deleteFrom('actors')
+          .where('machine', '=', machine)
+          .where('state', '=', state)
+          .where(unleased(backend))
+          .returning('id')
+          .execute();
+        for (const ids of parts(removed.map(({ id }) => id))) {
+          await db.deleteFrom('news').where('actor_id', 'in', ids).execute();
+          await db.deleteFrom('journal').where('actor_id', 'in', ids).execute();
+        }
+      });
+    },
   };
 }

@@ -1,20 +1,9 @@
 /** Sealed secrets, by name. What is in them, and under which key, is the vault's business. */
-import type { Store } from '../ports/store.js';
+import type { SecretStore } from '../ports/store.js';
 import type { Backend } from './backend.js';
 import { slotsHeld } from './dispatch.js';
 
-export function secretQueries(
-  backend: Backend,
-): Pick<
-  Store,
-  | 'sealed'
-  | 'keepSealed'
-  | 'keepSealedWith'
-  | 'keepSealedOnce'
-  | 'reseal'
-  | 'dropSealed'
-  | 'dropExpiredSealed'
-> {
+export function secretQueries(backend: Backend): SecretStore {
   return {
     async sealed(name, now) {
       const row = await backend.read(`read secret ${name}`, (db) =>

@@ -13,6 +13,7 @@ export const LABELS = {
   session: 'outposts session cookie 1',
   attempt: 'outposts attempt cookie 1',
   form: 'outposts form token 1',
+  client: 'outposts client name 1',
 } as const;
 export type Label = keyof typeof LABELS;
 

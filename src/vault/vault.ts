@@ -8,21 +8,12 @@
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 import { BugError, RefusedError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
-import type { Store } from '../ports/store.js';
+import type { SecretStore } from '../ports/store.js';
 import type { Vault } from '../ports/vault.js';
 import type { DerivedKey, KeyRing } from './keys.js';
 
 export interface VaultDeps {
-  readonly store: Pick<
-    Store,
-    | 'sealed'
-    | 'keepSealed'
-    | 'keepSealedWith'
-    | 'keepSealedOnce'
-    | 'reseal'
-    | 'dropSealed'
-    | 'dropExpiredSealed'
-  >;
+  readonly store: SecretStore;
   readonly keys: KeyRing;
   readonly clock: Pick<Clock, 'now'>;
 }

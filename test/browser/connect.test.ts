@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
     await page.goto(`${platform.url}/new/clone?project-name=my-outposts`);
     await page.click('text=Add integration');
-    await page.waitForURL(`${controller.url}/connect/attempt`);
+    await page.waitForURL(`${controller.url}/connect/project`);
     await page.waitForSelector('text=my-outposts');
     await picture(page, '11-project');
     await page.click('text=Go on to Devin');

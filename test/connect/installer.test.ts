@@ -130,9 +130,19 @@ test.each(NONSENSE)(
 );
 
 test.each(NONSENSE)(
-  'the project’s name is answered with %s -> none is known, and nothing stops',
+  'the project’s name is answered with %s -> to be tried again; nothing of it is told',
   async (_, reply) => {
     const { installer } = await against(reply);
-    expect(await installer.nameOf('prj_1', ACCESS, signal())).toBeNull();
+    const text = await failureOf(installer.nameOf('prj_1', ACCESS, signal()));
+    for (const secret of SECRETS) expect(text).not.toContain(secret);
   },
 );
+
+test.each([
+  ['another project of that name', json(200, { id: 'prj_2', name: 'prj_1' })],
+  ['no access', json(403, { error: { code: CANARY } })],
+  ['no such project', json(404, { error: { code: CANARY } })],
+])('the project’s name is answered with %s -> none', async (_, reply) => {
+  const { installer } = await against(reply);
+  expect(await installer.nameOf('prj_1', ACCESS, signal())).toBeNull();
+});

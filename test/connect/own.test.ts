@@ -297,6 +297,27 @@ test('another outpost while a session is served -> refused in words, and the con
   });
 });
 
+test.each([
+  ['set aside', (id: string) => `update actors set quarantine = 'broken' where id = '${id}'`],
+  ['of a newer version', (id: string) => `update actors set version = 99 where id = '${id}'`],
+  ['lost', (id: string) => `delete from actors where id = '${id}'`],
+])(
+  'the record is %s -> the page says what is connected, and Disconnect forgets the token',
+  async (_, sql) => {
+    const world = await openWorld();
+    const { base, connector } = await world.process();
+    await connect(world, connector);
+    const { outpostId } = (await base.account.current()) ?? {};
+    await world.sql(sql('connection:own'));
+    expect(await connector.own()).toMatchObject({ source: 'browser', outpostId, working: false });
+    await connector.disconnect();
+    expect(await connector.own()).toMatchObject({ source: 'none' });
+    expect(await base.account.current()).toBeNull();
+    const again = await connect(world, connector);
+    expect(again.view.kind).toBe('connected');
+  },
+);
+
 test('disconnected -> nothing is connected; a callback after that changes nothing', async () => {
   const world = await openWorld();
   const { base, connector } = await world.process();

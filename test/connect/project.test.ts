@@ -54,6 +54,23 @@ test('installed, confirmed -> every variable is in the project, encrypted, for p
   expect(await connector.nextOf(attemptId)).toBe(NEXT);
 });
 
+test.each([
+  ['another team', { teamId: 'team_of_somebody' }, 'another team'],
+  ['another project', { projectId: 'prj_of_somebody' }, 'does not let the integration read'],
+])(
+  'the address names %s than Vercel gave access to -> refused, before anybody confirms',
+  async (_, changes, says) => {
+    const world = await openWorld();
+    const { connector } = await world.process();
+    const { attemptId } = await connector.beginProject({ ...(await world.install()), ...changes });
+    expect(await settled(connector, attemptId)).toMatchObject({
+      kind: 'refused',
+      problem: expect.stringContaining(says),
+    });
+    expect(await connector.continueProject(attemptId)).toBeNull();
+  },
+);
+
 test('what was written, and a database -> settings that a deployment takes as they are', async () => {
   const world = await openWorld();
   const { connector } = await world.process();

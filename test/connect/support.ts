@@ -1,5 +1,6 @@
 /** A deployment's connections against both clouds over HTTP, on a real SQLite file, in any number of processes. */
 import { readFileSync } from 'node:fs';
+import { createClient } from '@libsql/client';
 import { parseConfig } from '../../src/config/index.js';
 import { connectionsOf } from '../../src/connections.js';
 import { startDevinCloud } from '../../src/emulator/devin/index.js';
@@ -68,6 +69,12 @@ export async function openWorld({ env = {} as Record<string, string | undefined>
       const connections = connectionsOf(base);
       if (connections === null) throw new Error('nothing can be connected');
       return { base, ...connections };
+    },
+    /** What another program does to the database. */
+    async sql(statement: string) {
+      const client = createClient({ url: `file:${file}` });
+      await client.execute(statement);
+      client.close();
     },
     /** Everything that the database's files hold. */
     raw: () =>

@@ -48,6 +48,7 @@ async function serve() {
     actions: {},
     admission: localAdmission('t', [host]),
     title: 'Outposts',
+    log: () => {},
     world: 'embedded',
   });
   server.on('request', getRequestListener(app.fetch));

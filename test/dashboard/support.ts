@@ -46,6 +46,7 @@ export function dashboard(changes: Partial<DashboardDeps> = {}) {
     admission: localAdmission(TOKEN, [HOST, 'localhost:3000']),
     title: 'Outposts',
     world: 'embedded',
+    log: () => {},
     ...changes,
   });
   return {

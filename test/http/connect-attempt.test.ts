@@ -1,7 +1,7 @@
 /** The page of an attempt: what its browser reads, and may do. */
 import { describe, expect, test } from 'vitest';
 import type { AttemptView } from '../../src/ports/connector.js';
-import { ATTEMPT, DEVIN, openRig, SENT, targetOf, URL_OF_THIS, WAITING } from './connect-rig.js';
+import { ATTEMPT, DEVIN, openRig, opensIn, SENT, targetOf, URL_OF_THIS, WAITING } from './connect-rig.js';
 
 const PROJECT = { projectId: 'prj_1', teamId: 'team_1', name: 'my-outposts', written: [] };
 const OUTPOST = { id: 'outpost_env-1', name: 'vercel-sandbox' };
@@ -91,16 +91,18 @@ test('names and problems from outside hold scripts -> they are text', async () =
 
 describe('buttons', () => {
   test('going on with a project -> to Devin', async () => {
-    const { post, calls, attempt } = await openRig();
-    const answer = await post('/connect/continue', attempt.cookie, { token: attempt.token });
-    expect(targetOf(answer)).toEqual([303, DEVIN]);
+    const { post, calls, attempt, project } = await openRig();
+    const answer = await post('/connect/continue', project, { token: attempt.token });
+    expect(answer.headers.get('set-cookie')).toMatch(/^outposts-attempt=ey/);
+    expect(await opensIn(answer)).toBe(DEVIN);
     expect(calls).toEqual([['continueProject', ATTEMPT]]);
   });
 
   test('going on when it is too late -> the page says so', async () => {
-    const { post, attempt } = await openRig({ script: { continueProject: async () => null } });
-    const answer = await post('/connect/continue', attempt.cookie, { token: attempt.token });
-    expect(targetOf(answer)).toEqual([303, '/connect/attempt']);
+    const { post, attempt, project } = await openRig({ script: { continueProject: async () => null } });
+    const answer = await post('/connect/continue', project, { token: attempt.token });
+    expect(targetOf(answer)).toEqual([303, '/connect/project']);
+    expect(answer.headers.get('set-cookie')).toBeNull();
   });
 
   test('trying again -> the same attempt', async () => {
@@ -141,7 +143,8 @@ describe('buttons', () => {
     const rig = await openRig();
     const [cookie, fields, headers] = formOf(rig);
     for (const path of ['/connect/continue', '/connect/retry']) {
-      const answer = await rig.post(path, cookie, { ...fields, note: SENT }, headers);
+      const bound = path.endsWith('continue') ? cookie.replace('-attempt=', '-project=') : cookie;
+      const answer = await rig.post(path, bound, { ...fields, note: SENT }, headers);
       expect(answer.status).toBe(status);
       expect(await answer.text()).not.toContain(SENT);
     }

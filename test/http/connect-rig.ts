@@ -22,6 +22,7 @@ export const NO_CONNECTION: ConnectionView = {
   source: 'none',
   outpostId: null,
   apiHost: null,
+  fallsBack: false,
   since: null,
   problem: null,
   working: false,
@@ -85,7 +86,7 @@ export async function openRig(options: RigOptions = {}) {
   const people = createPeople({ operators, secure: false });
   const attempts = createAttemptCookies(keys);
   const { callbackPath = '/connect/callback', integrationPath = '/integration/callback' } = options;
-  let client = 'somebody';
+  let client: string | null = 'somebody';
   const app = new Hono();
   app.route(
     '/',
@@ -113,7 +114,7 @@ export async function openRig(options: RigOptions = {}) {
   return {
     calls,
     lines,
-    from(other: string) {
+    from(other: string | null) {
       client = other;
     },
     operator: await person('operator'),
@@ -122,6 +123,8 @@ export async function openRig(options: RigOptions = {}) {
       cookie: `outposts-attempt=${await attempts.issue(ATTEMPT)}`,
       token: attempts.formToken(ATTEMPT),
     },
+    /** The same attempt, as Vercel's callback binds it. */
+    project: `outposts-project=${await attempts.issue(ATTEMPT)}`,
     formTokenOf: attempts.formToken,
     get: (path: string, cookie = '') =>
       app.request(`${URL_OF_THIS}${path}`, { headers: { ...HOST, cookie } }),
@@ -135,6 +138,10 @@ export async function openRig(options: RigOptions = {}) {
 }
 
 const HOST = { host: new URL(URL_OF_THIS).host };
+
+/** Where a page of ours opens another by itself. */
+export const opensIn = async (answer: Response): Promise<string | undefined> =>
+  /http-equiv="refresh" content="0; url=([^"]+)"/.exec(await answer.text())?.[1]?.replaceAll('&amp;', '&');
 
 /** The cookie of an attempt as a deployment with that secret makes it, then. */
 export const attemptCookie = async (root = ROOT, at = Date.now()): Promise<string> =>

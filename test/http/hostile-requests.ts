@@ -252,14 +252,15 @@ export const REQUESTS: readonly (readonly [string, number, (server: Server) => S
   ['of nobody', 400, asked('/connect/attempt')],
   [
     'going on, as if for a project',
-    303,
+    400,
     posted('/connect/continue', 'attempt', (server) => ({ token: server.attempt.token })),
   ],
-  ['going on, without a token', 403, posted('/connect/continue', 'attempt', () => ({}))],
+  ['trying again, without a token', 403, posted('/connect/retry', 'attempt', () => ({}))],
+  ['a project, of who has none', 400, asked('/connect/project', 'attempt')],
   [
-    'going on, from another site',
+    'trying again, from another site',
     403,
-    posted('/connect/continue', 'attempt', (server) => ({ token: server.attempt.token }), {
+    posted('/connect/retry', 'attempt', (server) => ({ token: server.attempt.token }), {
       origin: 'https://evil.example',
     }),
   ],

@@ -18,8 +18,8 @@ const without = (name: keyof typeof GIVEN) =>
 test('a project of a team, and parameters that nobody knows -> begun, in this browser, with the code out of the address bar', async () => {
   const { get, calls } = await openRig();
   const answer = await get(path({ ...GIVEN, source: 'deploy-button', externalId: '' }));
-  expect(targetOf(answer)).toEqual([303, '/connect/attempt']);
-  expect(answer.headers.get('set-cookie')).toMatch(/^outposts-attempt=ey.*HttpOnly; SameSite=Lax$/);
+  expect(targetOf(answer)).toEqual([303, '/connect/project']);
+  expect(answer.headers.get('set-cookie')).toMatch(/^outposts-project=ey.*HttpOnly; SameSite=Lax$/);
   const { code, configurationId, teamId, next } = GIVEN;
   expect(calls).toEqual([['beginProject', { code, configurationId, projectId: 'prj_1', teamId, next }]]);
 });
@@ -110,4 +110,22 @@ test.each([
   expect(text).not.toContain(SENT);
   expect(answer.headers.get('set-cookie')).toBeNull();
   expect(lines).toEqual([`GET /integration/callback: ${error.message}`]);
+});
+
+test('sent by Vercel, and not yet on to Devin by a button -> no code is taken, and what was begun before stays', async () => {
+  const { get, calls, attempt, project } = await openRig();
+  const answer = await get(`/connect/callback?code=${SENT}`, project);
+  expect(answer.status).toBe(400);
+  expect(calls).toEqual([]);
+  const begun = await get(path(GIVEN), attempt.cookie);
+  expect(begun.headers.get('set-cookie')).not.toContain('outposts-attempt');
+});
+
+test('clients cannot be told apart -> none is held up by another before all are', async () => {
+  const { get, from } = await openRig();
+  from(null);
+  const statuses: number[] = [];
+  for (let each = 0; each < 40; each++) statuses.push((await get(path(GIVEN))).status);
+  expect(statuses.slice(0, 30)).toEqual(Array(30).fill(303));
+  expect(statuses.at(-1)).toBe(429);
 });

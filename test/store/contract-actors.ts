@@ -289,6 +289,24 @@ export function actorContract(makeDatabase: MakeDatabase): void {
     expect(await store.read('devin-a')).toMatchObject({ holdsSlot: false });
   });
 
+  test('all of one state removed -> those alone, with news and journal, and none that is leased', async () => {
+    const row = { machine: 'm', version: 1, snapshot: '{}', state: 'ended', episode: 1, holdsSlot: false };
+    for (const id of ['over-1', 'over-2', 'over-held']) {
+      await store.enroll(id, row, null, 0);
+      await store.post(id, '{"type":"x"}');
+    }
+    await store.enroll('going-on', { ...row, state: 'waiting' }, null, 0);
+    await store.enroll('of-another', { ...row, machine: 'n' }, null, 0);
+    await store.take('over-held', 'somebody', 60_000);
+    await other.removeAll('m', 'ended');
+    const left = await Promise.all(
+      ['over-1', 'over-2', 'over-held', 'going-on', 'of-another'].map(
+        async (id) => (await store.read(id)) !== null,
+      ),
+    );
+    expect(left).toEqual([false, false, true, true, true]);
+  });
+
   test('removed -> gone with news and journal; not while leased, not at another rev', async () => {
     const hold = await held(store, 'devin-a');
     await store.save(hold, transition());

@@ -22,6 +22,27 @@ export function secretsContract(makeDatabase: MakeDatabase): void {
     expect(await other.sealed('credentials', 0)).toBeNull();
   });
 
+  test('resealed -> replaced only while it is what was read; never brought back', async () => {
+    await store.keepSealed('credentials', 'one', 9_000);
+    await other.reseal('credentials', 'another', 'two');
+    expect(await store.sealed('credentials', 0)).toEqual({ sealed: 'one', expiresAt: 9_000 });
+    await other.reseal('credentials', 'one', 'two');
+    expect(await store.sealed('credentials', 0)).toEqual({ sealed: 'two', expiresAt: 9_000 });
+    await store.dropSealed({ name: 'credentials' });
+    await other.reseal('credentials', 'two', 'three');
+    expect(await store.sealed('credentials', 0)).toBeNull();
+  });
+
+  test('kept with a setting -> both; with slots held, the same setting passes and another does not', async () => {
+    expect(await store.keepSealedWith('credentials', 'one', { key: 'k', value: 'a' })).toBe(0);
+    const actor = { machine: 'session', version: 1, snapshot: '{}', state: 'serving', episode: 1 };
+    await store.enroll('devin-a', { ...actor, holdsSlot: true }, null, 0);
+    expect(await other.keepSealedWith('credentials', 'two', { key: 'k', value: 'b' })).toBe(1);
+    expect([await store.setting('k'), (await store.sealed('credentials', 0))?.sealed]).toEqual(['a', 'one']);
+    expect(await other.keepSealedWith('credentials', 'three', { key: 'k', value: 'a' })).toBe(0);
+    expect((await store.sealed('credentials', 0))?.sealed).toBe('three');
+  });
+
   test('expired -> not there, and gone after housekeeping', async () => {
     await store.keepSealed('a', 'one', 1_000);
     await store.keepSealed('b', 'two', null);

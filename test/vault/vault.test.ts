@@ -97,6 +97,25 @@ test('the secret was changed -> opens with the previous one, is sealed anew, and
   await expect(vault(FIRST).open('credentials')).rejects.toMatchObject({ name: 'RefusedError' });
 });
 
+test('sealed anew while it is dropped, or replaced, by another -> stays dropped, or replaced', async () => {
+  const { vault, store } = await openVault();
+  await vault(FIRST).put('credentials', CANARY, null);
+  const slow = createVault({
+    clock: { now: () => 1_000 },
+    keys: createKeyRing(SECOND, FIRST),
+    store: {
+      ...store,
+      sealed: async (name: string, now: number) => {
+        const row = await store.sealed(name, now);
+        await store.dropSealed({ name });
+        return row;
+      },
+    },
+  });
+  expect(await slow.open('credentials')).toBe(CANARY);
+  expect(await store.sealed('credentials', 0)).toBeNull();
+});
+
 test('keys for different purposes, contexts and secrets -> all different, and their ids too', () => {
   const ring = createKeyRing(FIRST, SECOND);
   const sets = [
