@@ -6,7 +6,7 @@
  * outside: whoever draws them escapes them.
  */
 import { z } from 'zod';
-import { acceptorOf, sessionContextSchema } from '../machines/session/context.js';
+import { acceptorOf, type SessionContext, sessionContextSchema } from '../machines/session/context.js';
 import { causeInWords } from './causes.js';
 import type { SessionView } from './dashboard/view.js';
 import type { ActorRow, JournalRow, StoreReader } from './ports/store.js';
@@ -19,7 +19,7 @@ export interface SessionDetails {
   readonly session: SessionView;
   /** Null when the row cannot be read. */
   readonly waiting: Waiting | null;
-  /** Null when the row cannot be read, or for what there is not. */
+  /** The next three: null for what there is not, and when the row cannot be read. */
   readonly sandbox: Sandbox | null;
   readonly claim: { readonly acceptor: string; readonly deadlineAt: number | null } | null;
   readonly remote: Remote | null;
@@ -89,41 +89,16 @@ export async function sessionDetails(
   const now = source.nowAfter([row.updatedAt]);
   const situation = situationOf(row, kind, now);
   const context = situation?.context ?? null;
+  const isClaimed = CLAIMED.test(row.state);
   const entries = journal.map(entryOf);
   return {
     at: now,
     session: sessionView(row, kind),
     waiting: situation === null ? null : waiting(situation, timeOf(now)),
-    sandbox:
-      context === null || (context.vm === null && !context.hasDisk)
-        ? null
-        : {
-            name: context.sandboxName,
-            vm:
-              context.vm === null
-                ? null
-                : {
-                    id: context.vm.vmId,
-                    startedAt: context.vm.startedAt,
-                    expiresAt: context.vm.expiresAt,
-                    limited: context.vm.limited,
-                  },
-            snapshotKeptUntil: context.keepUntil,
-          },
+    sandbox: context && sandboxOf(context),
     claim:
-      context === null || !CLAIMED.test(row.state)
-        ? null
-        : { acceptor: acceptorOf(context), deadlineAt: context.claimDeadlineAt },
-    remote:
-      context === null || context.launches === 0 || !CLAIMED.test(row.state)
-        ? null
-        : {
-            launches: context.launches,
-            launchedAt: context.launchedAt,
-            connected: context.connected,
-            restarts: context.restarts,
-            vmLosses: context.vmLosses,
-          },
+      context && isClaimed ? { acceptor: acceptorOf(context), deadlineAt: context.claimDeadlineAt } : null,
+    remote: context && isClaimed ? remoteOf(context) : null,
     episodes: episodesOf(row, entries),
     timeline: timelineOf(row, entries, now),
   };
@@ -134,6 +109,17 @@ const CLAIMED = /^(claiming|provisioning|serving|extending|snapshotting)\b/;
 /** An episode is over once one of these is reached. */
 const OVER = /^(released\.(coolingOff|resting)|lost|parked|discarding|ended)$/;
 const PAGE = 500;
+
+function sandboxOf({ sandboxName: name, vm, hasDisk, keepUntil }: SessionContext): Sandbox | null {
+  if (vm === null) return hasDisk ? { name, vm: null, snapshotKeptUntil: keepUntil } : null;
+  const { vmId: id, startedAt, expiresAt, limited } = vm;
+  return { name, vm: { id, startedAt, expiresAt, limited }, snapshotKeptUntil: keepUntil };
+}
+
+function remoteOf(context: SessionContext): Remote | null {
+  const { launches, launchedAt, connected, restarts, vmLosses } = context;
+  return launches === 0 ? null : { launches, launchedAt, connected, restarts, vmLosses };
+}
 
 async function wholeJournal(store: StoreReader, actorId: string): Promise<JournalRow[]> {
   const rows: JournalRow[] = [];

@@ -6,22 +6,30 @@ import { createChanges } from './changes.js';
 import type { Look } from './look.js';
 import { clean } from './text.js';
 
-export type Happening = { readonly at: number; readonly words: string } & (
-  | /** It is there: told at the beginning, and of those that come into the queue. */
-  {
-      readonly type: 'seen';
-      readonly session: SessionView;
-    } /** An entry of its journal; `from` and `to` are the same when only something was noted. */
-  | {
-      readonly type: 'moved';
-      readonly id: string;
-      readonly from: string;
-      readonly to: string;
-      readonly cause: string;
-      readonly event: unknown;
-    } /** An operator has to act: a problem came up, or it was set aside. */
-  | { readonly type: 'troubled'; readonly id: string; readonly trouble: string }
-);
+export type Happening = { readonly at: number; readonly words: string } & (Seen | Moved | Troubled);
+
+/** It is there: told at the beginning, and of those that come into the queue. */
+interface Seen {
+  readonly type: 'seen';
+  readonly session: SessionView;
+}
+
+/** An entry of its journal; `from` and `to` are the same when only something was noted. */
+interface Moved {
+  readonly type: 'moved';
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly cause: string;
+  readonly event: unknown;
+}
+
+/** An operator has to act: a problem came up, or it was set aside. */
+interface Troubled {
+  readonly type: 'troubled';
+  readonly id: string;
+  readonly trouble: string;
+}
 
 /** Entries of the journal that one read brings. */
 const PAGE = 500;

@@ -2,6 +2,7 @@
 import { durationInWords } from '../dashboard/assets/format.js';
 import { inWords, stateInWords } from '../dashboard/lifecycle.js';
 import { type Episode, type SessionDetails, sessionDetails } from '../details.js';
+import { facts } from './facts.js';
 import { runLook } from './look.js';
 import type { LookOptions } from './look-options.js';
 import { clean, columns, timeTaken } from './text.js';
@@ -38,47 +39,6 @@ function inLines(details: SessionDetails): string[] {
 
 const section = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
-
-function facts({ at, session, sandbox, claim, remote }: SessionDetails): string[][] {
-  const time = timeOf(at);
-  const told: (readonly [string, string])[] = [];
-  if (session.outcome !== null) told.push(['outcome', inWords(session.outcome)]);
-  if (sandbox !== null) {
-    const { name, vm, snapshotKeptUntil } = sandbox;
-    told.push(['sandbox', name]);
-    if (vm !== null)
-      told.push([
-        'vm',
-        `${vm.id}, since ${time(vm.startedAt)}, expires ${time(vm.expiresAt)}${vm.limited ? ', which is the most that the plan allows' : ''}`,
-      ]);
-    else
-      told.push([
-        'snapshot',
-        snapshotKeptUntil === null
-          ? 'the newest is kept'
-          : `the newest is kept until ${time(snapshotKeptUntil)}`,
-      ]);
-  }
-  if (claim !== null) {
-    const { acceptor, deadlineAt } = claim;
-    told.push([
-      'claim',
-      `as ${acceptor}, ${deadlineAt === null ? 'without a deadline' : `ends ${time(deadlineAt)}`}`,
-    ]);
-  }
-  if (remote !== null) {
-    const { launches, launchedAt, connected, restarts, vmLosses } = remote;
-    const parts = [
-      `${launches} ${launches === 1 ? 'launch' : 'launches'}${launchedAt === null ? '' : `, the latest ${time(launchedAt)}`}`,
-      connected ? 'connected' : 'not connected',
-      ...(restarts === 0 ? [] : [`restarts: ${restarts}`]),
-      ...(vmLosses === 0 ? [] : [`vms lost: ${vmLosses}`]),
-    ];
-    told.push(['remote', parts.join(', ')]);
-  }
-  told.push(['slot', session.holdsSlot ? 'held' : 'not held']);
-  return told.map((row) => row.map(clean));
-}
 
 function episodeCells(
   { episode, since, until, claimedAt, connectedAt, outcome }: Episode,
