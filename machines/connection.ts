@@ -45,7 +45,7 @@ const standing = {
 const again = {
   'authorization.requested': { target: '#connection.authorizing', actions: 'beginAttempt' },
   'disconnect.requested': {
-    guard: 'isConnected',
+    guard: 'ownDeployment',
     target: '#connection.disconnecting',
     actions: 'dropAttempt',
   },

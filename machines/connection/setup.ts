@@ -50,12 +50,11 @@ export function connectionSetup(now: () => number) {
     guards: {
       /** The event is of the attempt that counts, not of one that it has superseded. */
       ofThisAttempt: isOf,
+      /** A project's credentials are the project's: there is nothing here to forget. */
       ownDeployment: ({ context }) => context.project === null,
       forProject: ({ context }) => context.project !== null,
       retryable: ({ context, event }) => isOf({ context, event }) && context.granted !== null,
       nothingGranted: ({ context }) => context.granted === null,
-      /** A project's credentials are the project's: there is nothing here to forget. */
-      isConnected: ({ context }) => context.project === null && context.current !== null,
       installed: (_, params: Other) => params.kind === 'installed',
       granted: (_, params: Other) => params.kind === 'granted',
       adopted: (_, params: Other) => params.kind === 'adopted',

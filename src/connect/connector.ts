@@ -73,7 +73,8 @@ export function createConnector(deps: ConnectorDeps): Connector {
       const names = secretsOf(attemptId);
       await keepVerifier(attemptId);
       await vault.put(names.installation, code, clock.now() + AUTHORIZE_MS + MARGIN_MS);
-      await vault.put(names.next, next, clock.now() + KEEP_MS);
+      // For as long as a browser that goes on at the last moment is known.
+      await vault.put(names.next, next, clock.now() + 2 * KEEP_MS);
       await enroll(actorOf(attemptId), { ...project, name: null, written: [] });
       await tell(actorOf(attemptId), request(attemptId));
       return { attemptId };

@@ -79,7 +79,7 @@ export function ownView(
     source: kept !== null ? 'browser' : environment !== null ? 'environment' : 'none',
     outpostId: browser?.outpostId ?? (kept === null ? (environment?.outpostId ?? null) : null),
     apiHost: browser ? new URL(browser.apiUrl).host : kept === null ? (environment?.apiHost ?? null) : null,
-    fallsBack: kept !== null && environment !== null,
+    fallsBack: browser !== null && environment?.outpostId === browser.outpostId,
     since: kept !== null ? (current?.since ?? null) : null,
     problem: kept === 'unreadable' ? UNREADABLE : problem,
     working: seen !== null && isAtWork(state),

@@ -7,7 +7,8 @@ const ALL_GROUPS = 8;
 
 /** The IPv4 address, or the network of an IPv6 one, whose holder has all the others in it; null: neither. */
 export function networkOf(address: string): string | null {
-  if (isIPv4(address)) return address;
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
+  if (isIPv4(mapped)) return mapped;
   if (!isIPv6(address)) return null;
   // The URL parser writes each address in one way.
   const text = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);

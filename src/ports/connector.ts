@@ -48,7 +48,7 @@ export interface ConnectionView {
   readonly source: 'browser' | 'environment' | 'none';
   readonly outpostId: string | null;
   readonly apiHost: string | null;
-  /** Whether the environment's would be used if the browser's were forgotten. */
+  /** Whether the environment's, of the same outpost, would be used if the browser's were forgotten. */
   readonly fallsBack: boolean;
   /** When it was connected; null for the environment's. */
   readonly since: number | null;

@@ -297,6 +297,19 @@ test('another outpost while a session is served -> refused in words, and the con
   });
 });
 
+test('the record was replaced, and an attempt is open -> Disconnect ends it too', async () => {
+  const world = await openWorld();
+  const { base, connector } = await world.process();
+  await connect(world, connector);
+  await world.sql("update actors set version = 99 where id = 'connection:own'");
+  const late = await begin(connector);
+  const code = (await world.confirm(late.redirectTo)).get('code') ?? '';
+  await connector.disconnect();
+  await connector.returned(late.attemptId, code);
+  expect((await connector.look(late.attemptId)).kind).toBe('superseded');
+  expect(await base.account.current()).toBeNull();
+});
+
 test.each([
   ['set aside', (id: string) => `update actors set quarantine = 'broken' where id = '${id}'`],
   ['of a newer version', (id: string) => `update actors set version = 99 where id = '${id}'`],
