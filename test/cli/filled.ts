@@ -16,19 +16,11 @@ import type { ActorKind, Effects } from '../../src/runtime/actor.js';
 import { drive } from '../../src/runtime/drive.js';
 import { begin, toSaved } from '../../src/runtime/saved.js';
 import { sandboxName } from '../../src/sandbox/name.js';
+import { pending } from '../support/pending.js';
 
 export const MINUTE = 60_000;
 /** What steers a terminal, in texts that come from outside. */
 export const EVIL = 'evil\u001b]0;owned\u0007\u009b2J\r\nid\u202e';
-
-const pending: SessionFacts = {
-  presence: 'present',
-  phase: 'pending',
-  status: 'pending',
-  acceptorId: null,
-  hasClaimDeadline: false,
-  policyKey: 'open',
-};
 
 export interface Life {
   readonly id: string;

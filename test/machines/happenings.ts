@@ -2,6 +2,7 @@
 import { acceptorOf, type SessionContext, type SessionFacts } from '../../machines/session/context.js';
 import type { SessionEffectName, SessionEffectOutput } from '../../machines/session/effects.js';
 import type { SessionEvent } from '../../machines/session/events.js';
+import { pending } from '../support/pending.js';
 
 /** The instant of every answer: fixed, so that the space of states stays finite. */
 export const AT = 1_000_000;
@@ -88,14 +89,6 @@ export const failure = { message: 'it failed', at: AT };
 /** The rows that tell situations apart, as seen under the claim of `context`. */
 export function factsVariants(context: SessionContext): SessionFacts[] {
   const ours = acceptorOf(context);
-  const pending: SessionFacts = {
-    presence: 'present',
-    phase: 'pending',
-    status: 'pending',
-    acceptorId: null,
-    hasClaimDeadline: false,
-    policyKey: 'open',
-  };
   const claimed: SessionFacts = {
     ...pending,
     phase: 'claimed',

@@ -7,6 +7,7 @@ import { createSessionEffects } from '../../src/effects/session-effects.js';
 import { createSessionKind } from '../../src/effects/session-kind.js';
 import type { ActorKind } from '../../src/runtime/actor.js';
 import { doneEvent, errorEvent, pendingEffect, timers } from '../../src/runtime/level.js';
+import { pending } from '../support/pending.js';
 import { answers, failure, outsideEvents } from './happenings.js';
 import { markedSessionMachine } from './marked.js';
 
@@ -31,14 +32,7 @@ export const input: SessionInput = {
   outpostId: 'outpost_env-1',
   sandboxName: 'devin-1-abc',
   acceptorPrefix: 'vercel-1-1',
-  facts: {
-    presence: 'present',
-    phase: 'pending',
-    status: 'pending',
-    acceptorId: null,
-    hasClaimDeadline: false,
-    policyKey: 'open',
-  },
+  facts: pending,
 };
 
 export interface Step {

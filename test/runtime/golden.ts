@@ -22,6 +22,7 @@ import {
   connectionSignature,
 } from '../machines/connection-happenings.js';
 import { answers, failure, outsideEvents } from '../machines/happenings.js';
+import { pending } from '../support/pending.js';
 
 /** One machine whose saved rows are kept. */
 export interface Subject {
@@ -42,14 +43,7 @@ export const sessions: Subject = {
       outpostId: 'outpost_env-1',
       sandboxName: 'devin-1-abc',
       acceptorPrefix: 'vercel-1-1',
-      facts: {
-        presence: 'present',
-        phase: 'pending',
-        status: 'pending',
-        acceptorId: null,
-        hasClaimDeadline: false,
-        policyKey: 'open',
-      },
+      facts: pending,
     } satisfies SessionInput,
   ],
   eventsIn: sessionEvents,

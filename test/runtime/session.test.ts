@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { acceptorOf, type SessionContext, type SessionFacts } from '../../machines/session/context.js';
+import { acceptorOf, type SessionContext } from '../../machines/session/context.js';
 import type { sessionEffects } from '../../machines/session/effects.js';
 import { sessionRules } from '../../machines/session/rules.js';
 import { createSessionKind } from '../../src/effects/session-kind.js';
@@ -7,21 +7,13 @@ import type { Store } from '../../src/ports/store.js';
 import type { ActorKind, Effects } from '../../src/runtime/actor.js';
 import { type DriveAnswer, drive } from '../../src/runtime/drive.js';
 import { begin, toSaved } from '../../src/runtime/saved.js';
+import { pending } from '../support/pending.js';
 import { START } from './clock.js';
 import { endLease, useRig } from './rig.js';
 
 const rig = useRig();
 const ID = 'devin-1';
 const MINUTE = 60_000;
-const pending: SessionFacts = {
-  presence: 'present',
-  phase: 'pending',
-  status: 'pending',
-  acceptorId: null,
-  hasClaimDeadline: false,
-  policyKey: 'open',
-};
-
 /** A world in which everything works: the remote runs until `ends`, then Devin says `terminated`. */
 let world: { ends: boolean; vms: number; done: string[] };
 let kind: ActorKind;
